@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What one CTA does: a prologue, a loop over tiles, an epilogue. All counts are per CTA (not per warp) and, unless
+ * said otherwise, per iteration. Filled by evidence/scenario or from compiled code; read by model/predict and sim. */
+#ifndef OCCAM_MODEL_DESCRIBE_TILE_LOOP_H
+#define OCCAM_MODEL_DESCRIBE_TILE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TILE_LOOP_MMA_MAX = 4, TILE_LOOP_RAGGED_MAX = 64 };
+
+enum number_format { NUMBER_FORMAT_BF16, NUMBER_FORMAT_FP16, NUMBER_FORMAT_FP8, NUMBER_FORMAT_FP4, NUMBER_FORMAT_TF32,
+                     NUMBER_FORMAT_COUNT };
+/* "bf16", ...; static. */
+const char *number_format_name(enum number_format format);
+
+/* How warps share one tile product. Which one the compiler took decides replication (docs/MODEL.md). */
+enum mma_layout {
+    MMA_LAYOUT_AUTO,     /* unknown: the central value is BALANCED, the interval spans BALANCED and SPLIT_M */
+    MMA_LAYOUT_BALANCED, /* warps dealt over M and N as evenly as the tile allows */
+    MMA_LAYOUT_SPLIT_M,  /* all warps along M, as Triton does for chained dots */
+    MMA_LAYOUT_SPLIT_N   /* all warps along N */
+};
+
+/* One tile product D[m][n] += A[m][k] B[k][n] per iteration. */
+struct mma_op {
+    uint32_t m, n, k;
+    double count;             /* products of this shape per iteration, usually 1 */
+    enum number_format format;
+    enum mma_layout layout;
+    uint32_t instruction_m, instruction_n, instruction_k; /* 0 = mma.sync default of the format: 16 x 8 x 16 or 32 */
+    bool warpgroup;           /* wgmma or tcgen05: full tensor rate, no replication by warps */
+};
+
+/* Loads of one kind. Bytes that stay in flight decide how much latency is hidden. */
+struct tile_load {
+    double rows;              /* rows per iteration; 1 for a plain stream */
+    double row_bytes;         /* bytes per row, not padded */
+    double alignment_bytes;   /* row starts are multiples of this; 32-byte sectors follow from it */
+    bool index_dependent;     /* the address comes from another load in the same iteration: L_index + L_data */
+    bool pipelined;           /* false: the compiler did not buffer it, its latency is exposed */
+    double exposures;         /* dependent load phases per iteration when nothing is buffered, at least 1 */
+    double distinct_fraction; /* share of the requested bytes that DRAM must deliver, 0..1; the rest hits L2 */
+    double in_flight_bytes;   /* 0 = the whole iteration's loads are issued at once; else the cap per CTA */
+};
+
+/* CTAs that do unequal work: `ctas` CTAs of `iterations` each, in dispatch order. */
+struct ragged_group {
+    uint64_t ctas;
+    double iterations;
+};
+
+struct tile_loop {
+    double iterations;        /* per CTA, the mean when ragged */
+    double declared_stages;   /* num_stages as the user writes it */
+    double buffers;           /* tiles really buffered (1 = nothing is) */
+    struct tile_load gather;  /* rows = 0: no gather */
+    struct tile_load stream;  /* rows = 0: no stream */
+    uint32_t mma_count;
+    struct mma_op mma[TILE_LOOP_MMA_MAX];
+    double fp32_ops;          /* scalar fp32 operations (fma = 1) per iteration, summed over threads */
+    double special_ops;       /* exp2, rcp, ... */
+    double convert_ops;       /* fp8 -> bf16 and the like, elements */
+    double shuffle_ops;       /* lane results of warp shuffles */
+    double replicated_ops;    /* scalar operations repeated by every replicated warp of the first mma */
+    double smem_bytes;        /* SMEM traffic besides mma operands, read + write */
+    bool smem_operands;       /* mma operands pass through SMEM: their traffic is added from the warp layout */
+    double barriers;          /* CTA-wide barriers per iteration */
+    double spill_bytes;       /* local-memory traffic per thread and iteration; NaN = unknown */
+    double prologue_bytes;    /* per CTA, read before the loop */
+    double epilogue_bytes;    /* per CTA, written after the loop */
+    double serial_steps;      /* dependent load steps before the loop besides the first, usually 0 */
+    uint32_t ragged_count;    /* 0: every CTA does `iterations` */
+    struct ragged_group ragged[TILE_LOOP_RAGGED_MAX];
+};
+
+#endif

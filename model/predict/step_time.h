@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Step time and throughput from a step-time law, and kernel changes carried into the step (eq. STEP-1 ff.). */
+#ifndef OCCAM_MODEL_PREDICT_STEP_TIME_H
+#define OCCAM_MODEL_PREDICT_STEP_TIME_H
+
+#include "model/describe/serving.h"
+
+/* Value of the law at n running requests, seconds (eq. STEP-1..7). */
+double step_time_evaluate(const struct step_time_law *law, double concurrency);
+/* Partial derivatives by the law's parameters, seconds per unit; gradient has STEP_TIME_PARAMETERS_MAX entries. */
+void step_time_gradient(const struct step_time_law *law, double concurrency, double *gradient);
+/* Relative standard deviation of a new observation at n: parameter covariance + residual scatter. */
+double step_time_relative_sigma(const struct step_time_law *law, double concurrency);
+/* Distinct experts touched per layer by n tokens: E (1 - (1 - k/E)^n) (eq. STEP-8). */
+double distinct_experts(double experts, double experts_per_token, double tokens);
+/* Seconds a step cannot go below whatever the kernel does: bytes that must be read / sustained bandwidth. */
+double step_time_floor(const struct serving_model *serving, double concurrency, double dram_bytes_per_s);
+
+struct serving_estimate {
+    double concurrency;
+    double step_time_s, step_time_lo_s, step_time_hi_s;
+    double throughput_tokens_per_s, throughput_lo_tokens_per_s, throughput_hi_tokens_per_s; /* n x tokens per step / step */
+    double request_tokens_per_s;         /* per request */
+};
+/* The base configuration at n: z = two-sided normal quantile of the interval (or Student's t for few points). */
+void serving_estimate_base(const struct serving_model *serving, double concurrency, double z,
+                           struct serving_estimate *result);
+/* A variant whose kernels take kernel_delta_s more per step than the base's (may be negative), with standard deviation
+ * kernel_delta_sigma_s, anchored at the base law. */
+void serving_estimate_variant(const struct serving_model *serving, double concurrency, double kernel_delta_s,
+                              double kernel_delta_sigma_s, double z, struct serving_estimate *result);
+/* Largest concurrency (whole number, 1..limit) whose step time per token stays within itl_limit_s; 0 if none does.
+ * For laws that are not monotone the largest n such that all smaller n comply too. */
+double concurrency_within_itl(const struct serving_model *serving, double itl_limit_s, double limit);
+
+#endif
