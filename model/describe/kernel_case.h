@@ -9,13 +9,16 @@
 #include "model/describe/kernel_launch.h"
 #include "model/describe/tile_loop.h"
 
-enum { KERNELS_PER_LAYER_MAX = 8, KERNEL_NAME_SIZE = 64 };
+enum {
+    KERNELS_PER_LAYER_MAX = 8,
+    KERNEL_NAME_SIZE = 64
+};
 
 struct kernel_case {
-    const char *name;             /* borrowed from the scenario */
+    const char *name; /* borrowed from the scenario */
     struct kernel_launch launch;
     struct tile_loop loop;
-    bool skipped;                 /* the scenario's `when` is false: the kernel is not launched (combine of one split) */
+    bool skipped; /* the scenario's `when` is false: the kernel is not launched (combine of one split) */
 };
 
 /* Kernels that run one after the other in a layer (for example split, then combine). */

@@ -31,23 +31,23 @@ enum parameter_id {
 
 struct model_parameter {
     double value;
-    double log_sigma;          /* standard deviation of ln(value); 0 = taken as exact */
+    double log_sigma; /* standard deviation of ln(value); 0 = taken as exact */
     enum input_source source;
 };
 
 struct model_parameters {
     struct model_parameter items[PARAMETER_COUNT];
-    double model_log_sigma;    /* error of the form itself, in ln(time) */
-    char calibration[64];      /* name of the calibration, "uncalibrated" for the defaults */
-    double interval_level;     /* coverage asked of intervals, 0.90 unless set */
+    double model_log_sigma; /* error of the form itself, in ln(time) */
+    char calibration[64];   /* name of the calibration, "uncalibrated" for the defaults */
+    double interval_level;  /* coverage asked of intervals, 0.90 unless set */
 };
 
 /* Static table entry behind each parameter. */
 struct parameter_description {
-    const char *name;          /* as in calibration files, for example "dram_latency_factor" */
-    const char *unit;          /* "1" for factors */
+    const char *name; /* as in calibration files, for example "dram_latency_factor" */
+    const char *unit; /* "1" for factors */
     double default_value, default_log_sigma;
-    double minimum, maximum;   /* physical range; outside is a fault of the description */
+    double minimum, maximum; /* physical range; outside is a fault of the description */
     const char *meaning;
 };
 const struct parameter_description *parameter_describe(enum parameter_id id);

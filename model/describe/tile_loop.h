@@ -7,10 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TILE_LOOP_MMA_MAX = 4, TILE_LOOP_RAGGED_MAX = 64 };
+enum {
+    TILE_LOOP_MMA_MAX = 4,
+    TILE_LOOP_RAGGED_MAX = 64
+};
 
-enum number_format { NUMBER_FORMAT_BF16, NUMBER_FORMAT_FP16, NUMBER_FORMAT_FP8, NUMBER_FORMAT_FP4, NUMBER_FORMAT_TF32,
-                     NUMBER_FORMAT_COUNT };
+enum number_format {
+    NUMBER_FORMAT_BF16,
+    NUMBER_FORMAT_FP16,
+    NUMBER_FORMAT_FP8,
+    NUMBER_FORMAT_FP4,
+    NUMBER_FORMAT_TF32,
+    NUMBER_FORMAT_COUNT
+};
 /* "bf16", ...; static. */
 const char *number_format_name(enum number_format format);
 
@@ -25,11 +34,11 @@ enum mma_layout {
 /* One tile product D[m][n] += A[m][k] B[k][n] per iteration. */
 struct mma_op {
     uint32_t m, n, k;
-    double count;             /* products of this shape per iteration, usually 1 */
+    double count; /* products of this shape per iteration, usually 1 */
     enum number_format format;
     enum mma_layout layout;
     uint32_t instruction_m, instruction_n, instruction_k; /* 0 = mma.sync default of the format: 16 x 8 x 16 or 32 */
-    bool warpgroup;           /* wgmma or tcgen05: full tensor rate, no replication by warps */
+    bool warpgroup; /* wgmma or tcgen05: full tensor rate, no replication by warps */
 };
 
 /* Loads of one kind. Bytes that stay in flight decide how much latency is hidden. */
@@ -51,26 +60,27 @@ struct ragged_group {
 };
 
 struct tile_loop {
-    double iterations;        /* per CTA, the mean when ragged */
-    double declared_stages;   /* num_stages as the user writes it */
-    double buffers;           /* tiles really buffered (1 = nothing is) */
-    struct tile_load gather;  /* rows = 0: no gather */
-    struct tile_load stream;  /* rows = 0: no stream */
+    double iterations;       /* per CTA, the mean when ragged */
+    double declared_stages;  /* num_stages as the user writes it */
+    double buffers;          /* tiles really buffered (1 = nothing is) */
+    struct tile_load gather; /* rows = 0: no gather */
+    struct tile_load stream; /* rows = 0: no stream */
     uint32_t mma_count;
     struct mma_op mma[TILE_LOOP_MMA_MAX];
-    double fp32_ops;          /* scalar fp32 operations (fma = 1) per iteration, summed over threads */
-    double special_ops;       /* exp2, rcp, ... */
-    double convert_ops;       /* fp8 -> bf16 and the like, elements */
-    double shuffle_ops;       /* lane results of warp shuffles */
-    double replicated_ops;    /* scalar operations repeated by every replicated warp of the first mma */
-    double smem_bytes;        /* SMEM traffic besides mma operands, read + write */
-    bool smem_operands;       /* mma operands pass through SMEM: their traffic is added from the warp layout */
-    double barriers;          /* CTA-wide barriers per iteration */
-    double spill_bytes;       /* local-memory traffic per thread and iteration; NaN = unknown */
-    double prologue_bytes;    /* per CTA, read before the loop */
-    double epilogue_bytes;    /* per CTA, written after the loop */
-    double serial_steps;      /* dependent load steps before the loop besides the first, usually 0 */
-    uint32_t ragged_count;    /* 0: every CTA does `iterations` */
+    double fp32_ops;        /* scalar fp32 operations (fma = 1) per iteration, summed over threads */
+    double special_ops;     /* exp2, rcp, ... */
+    double convert_ops;     /* fp8 -> bf16 and the like, elements */
+    double shuffle_ops;     /* lane results of warp shuffles */
+    double replicated_ops;  /* scalar operations repeated by every replicated warp of the first mma */
+    double smem_bytes;      /* SMEM traffic besides mma operands, read + write */
+    uint32_t smem_operands; /* mma operands read from SMEM each iteration: 0 none, 1 = B only (A stays in registers,
+                               as in attention), 2 = A and B (GEMM); their traffic follows from the warp layout */
+    double barriers;        /* CTA-wide barriers per iteration */
+    double spill_bytes;     /* local-memory traffic per thread and iteration; NaN = unknown */
+    double prologue_bytes;  /* per CTA, read before the loop */
+    double epilogue_bytes;  /* per CTA, written after the loop */
+    double serial_steps;    /* dependent load steps before the loop besides the first, usually 0 */
+    uint32_t ragged_count;  /* 0: every CTA does `iterations` */
     struct ragged_group ragged[TILE_LOOP_RAGGED_MAX];
 };
 

@@ -13,15 +13,15 @@
 
 /* What bounds the time. Shares over these sum to one. */
 enum time_limiter {
-    TIME_LIMITER_LAUNCH,        /* kernel start and drain, CTA start, gaps */
+    TIME_LIMITER_LAUNCH,         /* kernel start and drain, CTA start, gaps */
     TIME_LIMITER_MEMORY_LATENCY, /* waiting for loads that are not overlapped */
-    TIME_LIMITER_DEPENDENCY,    /* one CTA's own chain of tensor, softmax, barrier work */
-    TIME_LIMITER_TENSOR,        /* tensor pipes of the SM */
-    TIME_LIMITER_ISSUE,         /* instruction issue of the SM */
-    TIME_LIMITER_SMEM,          /* SMEM bandwidth of the SM */
-    TIME_LIMITER_SM_BANDWIDTH,  /* L2-to-SM bandwidth */
-    TIME_LIMITER_L2,            /* L2 bandwidth of the device */
-    TIME_LIMITER_DRAM,          /* DRAM bandwidth */
+    TIME_LIMITER_DEPENDENCY,     /* one CTA's own chain of tensor, softmax, barrier work */
+    TIME_LIMITER_TENSOR,         /* tensor pipes of the SM */
+    TIME_LIMITER_ISSUE,          /* instruction issue of the SM */
+    TIME_LIMITER_SMEM,           /* SMEM bandwidth of the SM */
+    TIME_LIMITER_SM_BANDWIDTH,   /* L2-to-SM bandwidth */
+    TIME_LIMITER_L2,             /* L2 bandwidth of the device */
+    TIME_LIMITER_DRAM,           /* DRAM bandwidth */
     TIME_LIMITER_COUNT
 };
 /* "launch", "memory_latency", ...; static. */
@@ -29,22 +29,25 @@ const char *time_limiter_name(enum time_limiter limiter);
 
 /* Device figures and parameters multiplied out once, so that the hot path has no look-ups. */
 struct time_model {
-    const struct gpu_limits *limits;   /* borrowed */
+    const struct gpu_limits *limits; /* borrowed */
     uint32_t sm_count;
-    double clock_hz;
+    double clock_hz, cycle_s;
     double launch_s, gap_s, cta_start_s;
     double dram_latency_s, l2_latency_s, smem_latency_s;
-    double dram_bytes_per_s, l2_bytes_per_s, l2_capacity_bytes;
+    double dram_bytes_per_s, peak_dram_bytes_per_s; /* sustained with the factor; datasheet peak for floors */
+    double l2_bytes_per_s, l2_capacity_bytes;
     double sm_bytes_per_s, smem_bytes_per_s;
     double mma_latency_s;
     double mma_sync_flop_per_s_per_sm[NUMBER_FORMAT_COUNT], warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_COUNT];
-    double issue_per_s;                /* warp instructions per second and SM */
-    double fp32_per_s, special_per_s;  /* lane operations per second and SM */
+    double issue_per_s;   /* warp instructions per second and SM */
+    double issue_factor;  /* instructions issued per instruction the description counts */
+    double special_per_s; /* special-function results per second and SM */
     double iteration_overhead_s, barrier_s, spill_s_per_access;
     double overlap_exponent, pipeline_exponent;
     double log_sigma[PARAMETER_COUNT]; /* for intervals */
     double model_log_sigma;
-    double interval_z;                 /* normal quantile of the two-sided level */
+    double interval_z; /* normal quantile of the two-sided level */
+    char device_name[GPU_NAME_SIZE];
 };
 
 /* Multiply device and parameters out. STATUS_MISSING names a figure the device lacks; STATUS_DOMAIN a parameter out of
@@ -52,12 +55,16 @@ struct time_model {
 MUST_CHECK enum status time_model_init(struct time_model *model, const struct gpu_device *device,
                                        const struct model_parameters *parameters, struct error *error);
 
+/* STATUS_MISSING when the kernel uses a number format whose tensor rate the device does not have or does not state. */
+MUST_CHECK enum status time_model_supports(const struct time_model *model, const struct kernel_case *kernel,
+                                           struct error *error);
+
 /* Replication of a tile product over warps (eq. MMA-1). */
 struct mma_replication {
-    uint32_t warps_m, warps_n;     /* warp grid */
-    double useful_warps;           /* u */
-    double replication;            /* warps / u, >= 1 */
-    double tiles_per_warp;         /* independent accumulators per warp, g */
+    uint32_t warps_m, warps_n; /* warp grid */
+    double useful_warps;       /* u */
+    double replication;        /* warps / u, >= 1 */
+    double tiles_per_warp;     /* independent accumulators per warp, g */
 };
 void mma_replication_compute(const struct mma_op *op, uint32_t warps, struct mma_replication *result);
 
@@ -83,9 +90,9 @@ void kernel_time_predict(const struct time_model *model, const struct kernel_cas
 /* Kernels of a layer one after the other with graph gaps between those not skipped. */
 struct layer_time {
     bool feasible;
-    uint32_t infeasible_kernel;          /* index, when not feasible */
+    uint32_t infeasible_kernel; /* index, when not feasible */
     double time_s, time_lo_s, time_hi_s, log_sigma;
-    double shares[TIME_LIMITER_COUNT];   /* of the layer's time */
+    double shares[TIME_LIMITER_COUNT]; /* of the layer's time */
     enum time_limiter limiter;
     uint32_t kernel_count;
     struct kernel_time kernels[KERNELS_PER_LAYER_MAX];

@@ -9,24 +9,25 @@
 #include "base/status.h"
 
 struct waves {
-    uint64_t slots;              /* sm_count * ctas_per_sm: one wave */
-    double waves;                /* grid / slots, for example 2.72 */
-    uint64_t rounds;             /* ceil(waves) */
-    uint64_t full_rounds;        /* floor(waves) */
-    uint64_t tail_ctas;          /* grid - full_rounds * slots; 0 = the last round is full */
-    uint32_t tail_ctas_per_sm;   /* co-residents in the tail: ceil(tail / sm_count) */
+    uint64_t slots;                  /* sm_count * ctas_per_sm: one wave */
+    double waves;                    /* grid / slots, for example 2.72 */
+    uint64_t rounds;                 /* ceil(waves) */
+    uint64_t full_rounds;            /* floor(waves) */
+    uint64_t tail_ctas;              /* grid - full_rounds * slots; 0 = the last round is full */
+    uint32_t tail_ctas_per_sm;       /* co-residents in the tail: ceil(tail / sm_count) */
     double wave_efficiency_fraction; /* grid / (rounds * slots) */
-    double sm_fill_fraction;     /* share of the SMs that get any work: min(1, grid / sm_count) */
+    double sm_fill_fraction;         /* share of the SMs that get any work: min(1, grid / sm_count) */
 };
 
 /* eq. WAVE-1. sm_count and ctas_per_sm >= 1, grid >= 1. */
 void waves_compute(uint64_t grid_ctas, uint32_t sm_count, uint32_t ctas_per_sm, struct waves *result);
 
-/* Makespan of jobs (times or iterations) dealt in order to the first free of `slots` workers (list scheduling with a
- * min-heap). heap is scratch of `slots` doubles (only min(slots, count) are used). Returns the makespan; 0 for count 0. */
-double waves_list_schedule(const double *work, size_t count, double *heap, size_t slots);
+/* Makespan of jobs dealt in order to the first free of `slots` workers (list scheduling with a min-heap): counts[i]
+ * jobs of work[i] each, one group after the other. heap is scratch of `slots` doubles. 0 without jobs. eq. WAVE-2 */
+double waves_list_schedule(const double *work, const uint64_t *counts, size_t group_count, double *heap, size_t slots);
 
-/* FlashAttention-style rule used as a baseline: the smallest split count whose fill is at least 85 % of the best. */
+/* eq. WAVE-3: FlashAttention-style rule used as a baseline: the smallest split count whose fill is at least 85 % of the
+ * best. */
 uint32_t split_rule_fill85(uint64_t tiles, uint32_t slots, uint32_t max_splits);
 
 #endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Kernel time: one CTA's chain, what its SM can sustain, rounds, what the device can sustain (docs/MODEL.md section 4).
+ * This is the hot path of every sweep: no allocation, no I/O, few divisions. */
+#include "model/predict/kernel_time.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/predict/tile_cost.h"
+
+enum {
+    LIST_SCHEDULE_SLOTS_MAX = 16384
+}; /* 512 SMs x 32 CTAs, checked in time_model_init */
+
+const char *time_limiter_name(enum time_limiter limiter)
+{
+    static const char *const names[TIME_LIMITER_COUNT] = {"launch", "memory_latency", "dependency",   "tensor", "issue",
+                                                          "smem",   "sm_bandwidth",   "l2_bandwidth", "dram"};
+    return (unsigned)limiter < TIME_LIMITER_COUNT ? names[limiter] : "unknown";
+}
+
+/* x^p and x^(1/p). The default exponents are powers of two, where square roots are four times faster than pow(). */
+static inline double raise(double x, double p)
+{
+    if (p == 4) {
+        return x * x * (x * x);
+    }
+    return p == 2 ? x * x : p == 1 ? x : pow(x, p);
+}
+
+static inline double root(double x, double p)
+{
+    if (p == 4) {
+        return sqrt(sqrt(x));
+    }
+    return p == 2 ? sqrt(x) : p == 1 ? x : pow(x, 1 / p);
+}
+
+/* What one CTA costs its chain and its SM over all iterations, seconds. */
+struct cta_cost {
+    double chain_s, chain_latency_s, chain_start_s;   /* chain = latency + start + dependency */
+    double tensor_s, issue_s, smem_s, sm_bandwidth_s; /* busy time of the SM's resources by this CTA alone */
+};
+
+/* TIME-2, TIME-3: n iterations after a first one that nothing hides. */
+static void cta_cost_compute(const struct time_model *model, const struct tile_loop *loop, const struct tile_cost *tile,
+                             double iterations, struct cta_cost *cost)
+{
+    double latency_s = tile->exposed_s * iterations;
+    double busy_s = tile->compute_s * iterations;
+    if (tile->hidden_latency_s > 0 && iterations > 0) {
+        const double buffers = loop->buffers < 1 ? 1 : loop->buffers;
+        const double first_s = tile->hidden_latency_s + tile->hidden_transfer_s + tile->compute_s;
+        const double p = model->pipeline_exponent;
+        const double steady_s = root(raise(tile->compute_s, p) + raise(first_s / buffers, p), p);
+        const double whole = iterations < 1 ? iterations : 1;
+        const double rest = iterations - whole;
+        latency_s += whole * (first_s - tile->compute_s) + rest * (steady_s - tile->compute_s);
+    }
+    double prologue_s = loop->serial_steps * model->l2_latency_s;
+    if (loop->prologue_bytes > 0) {
+        prologue_s += model->dram_latency_s + loop->prologue_bytes / model->sm_bytes_per_s;
+    }
+    const double store_s = loop->epilogue_bytes / model->sm_bytes_per_s;
+    cost->chain_start_s = model->cta_start_s;
+    cost->chain_latency_s = latency_s + prologue_s + store_s;
+    cost->chain_s = cost->chain_start_s + cost->chain_latency_s + busy_s;
+    cost->tensor_s = iterations * tile->tensor_s;
+    cost->issue_s = iterations * tile->issue_s;
+    cost->smem_s = iterations * tile->smem_s;
+    cost->sm_bandwidth_s =
+        (iterations * tile->sector_bytes + loop->prologue_bytes + loop->epilogue_bytes) / model->sm_bytes_per_s;
+}
+
+/* Powers of the five SM-level bounds of one round, so that rounds with other co-residents cost only two multiplies. */
+struct round_bounds {
+    double chain, tensor, issue, smem, sm_bandwidth; /* each bound to the power p, one CTA */
+    double shared;                                   /* tensor + issue + smem + sm_bandwidth */
+};
+
+static void round_bounds_compute(const struct cta_cost *cost, double p, struct round_bounds *bounds)
+{
+    bounds->chain = raise(cost->chain_s, p);
+    bounds->tensor = raise(cost->tensor_s, p);
+    bounds->issue = raise(cost->issue_s, p);
+    bounds->smem = raise(cost->smem_s, p);
+    bounds->sm_bandwidth = raise(cost->sm_bandwidth_s, p);
+    bounds->shared = bounds->tensor + bounds->issue + bounds->smem + bounds->sm_bandwidth;
+}
+
+/* TIME-4: a round in which the busiest SM holds `residents` CTAs. Adds its time, weighted, to the shares. */
+static double add_round(const struct round_bounds *bounds, const struct cta_cost *cost, double residents, double rounds,
+                        double p, double *shares)
+{
+    const double scale = raise(residents, p);
+    const double norm = bounds->chain + scale * bounds->shared;
+    const double time_s = rounds * root(norm, p);
+    const double chain_weight = time_s * bounds->chain / norm / cost->chain_s;
+    const double shared_weight = time_s * scale / norm;
+    shares[TIME_LIMITER_LAUNCH] += chain_weight * cost->chain_start_s;
+    shares[TIME_LIMITER_MEMORY_LATENCY] += chain_weight * cost->chain_latency_s;
+    shares[TIME_LIMITER_DEPENDENCY] += chain_weight * (cost->chain_s - cost->chain_start_s - cost->chain_latency_s);
+    shares[TIME_LIMITER_TENSOR] += shared_weight * bounds->tensor;
+    shares[TIME_LIMITER_ISSUE] += shared_weight * bounds->issue;
+    shares[TIME_LIMITER_SMEM] += shared_weight * bounds->smem;
+    shares[TIME_LIMITER_SM_BANDWIDTH] += shared_weight * bounds->sm_bandwidth;
+    return time_s;
+}
+
+/* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. */
+static double ragged_rounds_s(const struct time_model *model, const struct tile_loop *loop,
+                              const struct tile_cost *tile, const struct kernel_time *result, double *shares)
+{
+    double heap[LIST_SCHEDULE_SLOTS_MAX], work[TILE_LOOP_RAGGED_MAX] = {0};
+    uint64_t counts[TILE_LOOP_RAGGED_MAX] = {0};
+    double total_s = 0;
+    const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
+    for (uint32_t i = 0; i < loop->ragged_count; i++) {
+        struct cta_cost cost;
+        struct round_bounds bounds;
+        cta_cost_compute(model, loop, tile, loop->ragged[i].iterations, &cost);
+        round_bounds_compute(&cost, model->overlap_exponent, &bounds);
+        counts[i] = loop->ragged[i].ctas;
+        double group_shares[TIME_LIMITER_COUNT] = {0};
+        work[i] = add_round(&bounds, &cost, residents, 1, model->overlap_exponent, group_shares);
+        for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
+            shares[k] += group_shares[k] * (double)counts[i];
+        }
+        total_s += work[i] * (double)counts[i];
+    }
+    const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
+    for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0; k++) {
+        shares[k] *= makespan_s / total_s;
+    }
+    return makespan_s;
+}
+
+/* Time of all rounds, device bounds left out; shares receive the same total, by limiter. */
+static double rounds_s(const struct time_model *model, const struct kernel_case *kernel, const struct tile_cost *tile,
+                       const struct kernel_time *result, double *shares)
+{
+    const struct tile_loop *loop = &kernel->loop;
+    if (loop->ragged_count) {
+        return ragged_rounds_s(model, loop, tile, result, shares);
+    }
+    struct cta_cost cost;
+    struct round_bounds bounds;
+    const double p = model->overlap_exponent;
+    cta_cost_compute(model, loop, tile, loop->iterations, &cost);
+    round_bounds_compute(&cost, p, &bounds);
+    double time_s = 0;
+    if (result->waves.full_rounds) {
+        time_s += add_round(&bounds, &cost, result->ctas_per_sm, (double)result->waves.full_rounds, p, shares);
+    }
+    if (result->waves.tail_ctas) {
+        time_s += add_round(&bounds, &cost, result->waves.tail_ctas_per_sm, 1, p, shares);
+    }
+    return time_s;
+}
+
+/* Bytes of the whole grid and the bounds no configuration can beat (TIME-7). */
+static void grid_traffic(const struct time_model *model, const struct kernel_case *kernel, const struct tile_cost *tile,
+                         struct kernel_time *result)
+{
+    const struct tile_loop *loop = &kernel->loop;
+    const double ctas = (double)kernel->launch.grid_ctas;
+    const double edges = loop->prologue_bytes + loop->epilogue_bytes;
+    result->dram_bytes = ctas * (loop->iterations * tile->dram_bytes + edges);
+    result->l2_bytes = ctas * (loop->iterations * tile->sector_bytes + edges);
+    result->dram_floor_s = result->dram_bytes / model->peak_dram_bytes_per_s;
+    result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
+}
+
+/* TIME-6: launch + p-norm of rounds, L2 and DRAM; shares sum to one. */
+static void compose(const struct time_model *model, double sm_s, const double *sm_shares, struct kernel_time *result)
+{
+    const double p = model->overlap_exponent;
+    const double sm = raise(sm_s, p);
+    const double dram = raise(result->dram_bytes / model->dram_bytes_per_s, p);
+    const double l2 = raise(result->l2_bytes / model->l2_bytes_per_s, p);
+    const double norm = sm + dram + l2;
+    const double busy_s = root(norm, p);
+    result->time_s = model->launch_s + busy_s;
+    const double busy_share = busy_s / result->time_s;
+    const double sm_weight = sm_s > 0 ? busy_share * sm / norm / sm_s : 0;
+    for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
+        result->shares[k] = sm_weight * sm_shares[k];
+    }
+    result->shares[TIME_LIMITER_LAUNCH] += 1 - busy_share;
+    if (norm > 0) {
+        result->shares[TIME_LIMITER_DRAM] = busy_share * dram / norm;
+        result->shares[TIME_LIMITER_L2] = busy_share * l2 / norm;
+    }
+}
+
+static enum time_limiter largest_share(const double *shares)
+{
+    int best = 0;
+    for (int k = 1; k < TIME_LIMITER_COUNT; k++) {
+        best = shares[k] > shares[best] ? k : best;
+    }
+    return (enum time_limiter)best;
+}
+
+static inline double squared(double x)
+{
+    return x * x;
+}
+
+/* TIME-8: d ln T / d ln parameter is, for a p-norm, the share of the terms the parameter scales; parameters are
+ * independent, so the squares add. */
+static double log_sigma_of(const struct time_model *model, const struct kernel_case *kernel,
+                           const struct tile_cost *tile, const struct kernel_time *result)
+{
+    const double *sigma = model->log_sigma, *shares = result->shares;
+    const double dependency = shares[TIME_LIMITER_DEPENDENCY];
+    const double latency = shares[TIME_LIMITER_MEMORY_LATENCY];
+    const double launch = shares[TIME_LIMITER_LAUNCH];
+    const double mma = dependency * tile->mma_share;
+    double variance =
+        squared(model->model_log_sigma) + squared(launch * sigma[PARAMETER_LAUNCH_FACTOR]) +
+        squared(latency * sigma[PARAMETER_DRAM_LATENCY_FACTOR]) + squared(mma * sigma[PARAMETER_MMA_LATENCY_FACTOR]) +
+        squared((mma + shares[TIME_LIMITER_TENSOR]) * sigma[PARAMETER_MMA_INTERVAL_FACTOR]) +
+        squared((dependency * tile->issue_share + shares[TIME_LIMITER_ISSUE]) * sigma[PARAMETER_ISSUE_FACTOR]) +
+        squared(dependency * tile->overhead_share * sigma[PARAMETER_ITERATION_OVERHEAD]) +
+        squared(dependency * tile->barrier_share * sigma[PARAMETER_BARRIER_FACTOR]) +
+        squared(dependency * tile->spill_share * sigma[PARAMETER_SPILL_CYCLES]) +
+        squared(shares[TIME_LIMITER_SMEM] * sigma[PARAMETER_SMEM_BANDWIDTH_FACTOR]) +
+        squared(shares[TIME_LIMITER_SM_BANDWIDTH] * sigma[PARAMETER_SM_BANDWIDTH_FACTOR]) +
+        squared(shares[TIME_LIMITER_L2] * sigma[PARAMETER_L2_BANDWIDTH_FACTOR]) +
+        squared(shares[TIME_LIMITER_DRAM] * sigma[PARAMETER_DRAM_BANDWIDTH_FACTOR]);
+    if (isnan(kernel->loop.spill_bytes) &&
+        kernel->launch.registers_per_thread >= model->limits->max_registers_per_thread) {
+        variance += squared(UNKNOWN_SPILL_LOG_SIGMA);
+    }
+    if (tile->layout_replication > 1) { /* the layout is unknown: the other one would multiply the tensor work */
+        const double exposed = mma + shares[TIME_LIMITER_TENSOR] + shares[TIME_LIMITER_SMEM];
+        variance += squared(exposed * log(tile->layout_replication) / LAYOUT_SPAN_SIGMAS);
+    }
+    return sqrt(variance);
+}
+
+static void mark_infeasible(struct kernel_time *result)
+{
+    result->feasible = false;
+    result->time_s = result->time_lo_s = result->time_hi_s = result->log_sigma = NAN;
+}
+
+void kernel_time_predict(const struct time_model *model, const struct kernel_case *kernel, struct kernel_time *result)
+{
+    memset(result, 0, sizeof *result);
+    if (kernel->skipped) {
+        result->feasible = true;
+        return;
+    }
+    result->ctas_per_sm = occupancy_ctas_per_sm(model->limits, &kernel->launch);
+    if (result->ctas_per_sm == 0) {
+        mark_infeasible(result);
+        return;
+    }
+    waves_compute(kernel->launch.grid_ctas, model->sm_count, result->ctas_per_sm, &result->waves);
+    struct tile_cost tile;
+    tile_cost_compute(model, kernel, &tile);
+    double sm_shares[TIME_LIMITER_COUNT] = {0};
+    const double sm_s = rounds_s(model, kernel, &tile, result, sm_shares);
+    grid_traffic(model, kernel, &tile, result);
+    compose(model, sm_s, sm_shares, result);
+    result->feasible = true;
+    result->limiter = largest_share(result->shares);
+    result->log_sigma = log_sigma_of(model, kernel, &tile, result);
+    const double spread = exp(model->interval_z * result->log_sigma);
+    const double floor_s = fmax(result->dram_floor_s, result->tensor_floor_s);
+    result->time_lo_s = fmax(result->time_s / spread, fmin(floor_s, result->time_s));
+    result->time_hi_s = result->time_s * spread;
+    result->iteration_compute_s = tile.compute_s;
+    result->iteration_load_s = tile.exposed_s + tile.hidden_latency_s + tile.hidden_transfer_s;
+    result->iteration_s = tile.exposed_s + tile.compute_s;
+    result->replication = tile.replication;
+    result->bytes_in_flight_per_sm = result->ctas_per_sm * tile.in_flight_bytes;
+}
+
+void layer_time_predict(const struct time_model *model, const struct layer_case *layer, struct layer_time *result)
+{
+    double sum_s = 0, sigma_s = 0, launched = 0;
+    result->feasible = true;
+    result->infeasible_kernel = 0;
+    result->kernel_count = layer->kernel_count;
+    for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
+        result->shares[k] = 0;
+    }
+    for (uint32_t i = 0; i < layer->kernel_count; i++) {
+        struct kernel_time *kernel = &result->kernels[i];
+        kernel_time_predict(model, &layer->kernels[i], kernel);
+        if (!kernel->feasible) {
+            result->infeasible_kernel = result->feasible ? i : result->infeasible_kernel;
+            result->feasible = false;
+        }
+        if (!kernel->feasible || layer->kernels[i].skipped) {
+            continue;
+        }
+        launched++;
+        sum_s += kernel->time_s;
+        sigma_s += kernel->time_s * kernel->log_sigma; /* one model errs the same way in all kernels of a layer */
+        for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
+            result->shares[k] += kernel->time_s * kernel->shares[k];
+        }
+    }
+    const double gaps_s = launched > 1 ? (launched - 1) * model->gap_s : 0;
+    result->time_s = sum_s + gaps_s;
+    if (!result->feasible) {
+        result->time_s = result->time_lo_s = result->time_hi_s = result->log_sigma = NAN;
+        return;
+    }
+    result->shares[TIME_LIMITER_LAUNCH] += gaps_s;
+    for (int k = 0; k < TIME_LIMITER_COUNT && result->time_s > 0; k++) {
+        result->shares[k] /= result->time_s;
+    }
+    result->limiter = largest_share(result->shares);
+    result->log_sigma = result->time_s > 0 ? sigma_s / result->time_s : 0;
+    const double spread = exp(model->interval_z * result->log_sigma);
+    result->time_lo_s = result->time_s / spread;
+    result->time_hi_s = result->time_s * spread;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * One loop iteration of one CTA (docs/MODEL.md section 4). */
+#include "model/predict/tile_cost.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A lone warp issues at best every second cycle: a dependent instruction waits some four cycles and compilers find
+ * about two independent ones (docs/MODEL.md TILE-4). Two or more warps per sub-core fill every cycle. */
+#define LONE_WARP_ISSUE_CYCLES     2.0
+#define SECTOR_BYTES               32.0
+#define WARP_LANES                 32.0
+#define LOAD_BYTES_PER_INSTRUCTION 512.0 /* 16 bytes a lane */
+
+static inline uint32_t ceil_divide(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static uint32_t default_instruction_k(enum number_format format)
+{
+    switch (format) {
+    case NUMBER_FORMAT_FP8:
+        return 32;
+    case NUMBER_FORMAT_FP4:
+        return 64;
+    case NUMBER_FORMAT_TF32:
+        return 8;
+    case NUMBER_FORMAT_BF16:
+    case NUMBER_FORMAT_FP16:
+    case NUMBER_FORMAT_COUNT:
+        break;
+    }
+    return 16;
+}
+
+static inline uint32_t or_default(uint32_t value, uint32_t fallback)
+{
+    return value ? value : fallback;
+}
+
+/* TILE-1: averaged over the positions a row can start at. */
+double row_sector_bytes(double row_bytes, double alignment_bytes)
+{
+    if (alignment_bytes >= SECTOR_BYTES) {
+        return ceil(row_bytes / SECTOR_BYTES) * SECTOR_BYTES;
+    }
+    const double expected = (row_bytes - alignment_bytes) / SECTOR_BYTES + 1;
+    return fmax(expected, ceil(row_bytes / SECTOR_BYTES)) * SECTOR_BYTES;
+}
+
+/* MMA-1. BALANCED doubles the axis with more 16-wide tiles left per warp, as Triton's older rule for single dots. */
+static void warp_grid(enum mma_layout layout, uint32_t tiles_m, uint32_t n, uint32_t warps, uint32_t *warps_m,
+                      uint32_t *warps_n)
+{
+    if (layout == MMA_LAYOUT_SPLIT_M) {
+        *warps_m = warps;
+        *warps_n = 1;
+        return;
+    }
+    if (layout == MMA_LAYOUT_SPLIT_N) {
+        *warps_m = 1;
+        *warps_n = warps;
+        return;
+    }
+    uint32_t along_m = 1, along_n = 1;
+    while (along_m * along_n * 2 <= warps) {
+        const bool m_has_more = tiles_m * 16 * along_n >= n * along_m; /* tiles_m / along_m >= (n / 16) / along_n */
+        if (m_has_more && along_m < tiles_m) {
+            along_m *= 2;
+        } else {
+            along_n *= 2;
+        }
+    }
+    *warps_m = along_m;
+    *warps_n = warps / along_m;
+}
+
+void mma_replication_compute(const struct mma_op *op, uint32_t warps, struct mma_replication *result)
+{
+    const uint32_t tiles_m = ceil_divide(op->m, or_default(op->instruction_m, 16));
+    const uint32_t tiles_n = ceil_divide(op->n, or_default(op->instruction_n, 8));
+    warp_grid(op->layout, tiles_m, op->n, warps, &result->warps_m, &result->warps_n);
+    const uint32_t useful_m = tiles_m < result->warps_m ? tiles_m : result->warps_m;
+    const uint32_t useful_n = tiles_n < result->warps_n ? tiles_n : result->warps_n;
+    result->useful_warps = (double)(useful_m * useful_n);
+    result->replication = (double)warps / result->useful_warps;
+    result->tiles_per_warp =
+        (double)ceil_divide(tiles_m, result->warps_m) * (double)ceil_divide(tiles_n, result->warps_n);
+}
+
+/* What one tile product costs. */
+struct mma_cost {
+    double chain_s;      /* one CTA alone */
+    double tensor_s;     /* busy time of the SM's four tensor pipes */
+    double useful_s;     /* flop / best rate */
+    double instructions; /* warp instructions issued */
+    double smem_bytes;   /* operands read from SMEM */
+    double replication;
+};
+
+static double bytes_per_element(enum number_format format)
+{
+    return format == NUMBER_FORMAT_FP4 ? 0.5 : format == NUMBER_FORMAT_FP8 ? 1 : format == NUMBER_FORMAT_TF32 ? 4 : 2;
+}
+
+/* MMA-3: wgmma and tcgen05 read operands from SMEM themselves and are not replicated over warps. */
+static void warpgroup_cost(const struct time_model *model, const struct mma_op *op, struct mma_cost *cost)
+{
+    const double flop = 2.0 * 64 * ceil_divide(op->m, 64) * op->n * op->k * op->count;
+    const double steps = (double)ceil_divide(op->k, or_default(op->instruction_k, default_instruction_k(op->format)));
+    cost->tensor_s = flop / model->warpgroup_flop_per_s_per_sm[op->format];
+    cost->chain_s = fmax(cost->tensor_s, steps * op->count * model->mma_latency_s);
+    cost->useful_s = 2.0 * op->m * op->n * op->k * op->count / model->warpgroup_flop_per_s_per_sm[op->format];
+    cost->instructions = 4 * steps * op->count;
+    cost->smem_bytes = ((double)op->m + op->n) * op->k * op->count * bytes_per_element(op->format);
+    cost->replication = 1;
+}
+
+/* MMA-2: every warp walks k with tiles_per_warp independent accumulators; warps of a sub-core share its pipe. */
+static void mma_cost_compute(const struct time_model *model, const struct mma_op *op, uint32_t warps,
+                             uint32_t smem_operands, struct mma_cost *cost)
+{
+    if (op->warpgroup) {
+        warpgroup_cost(model, op, cost);
+        return;
+    }
+    const uint32_t m = or_default(op->instruction_m, 16), n = or_default(op->instruction_n, 8);
+    const uint32_t k = or_default(op->instruction_k, default_instruction_k(op->format));
+    struct mma_replication share;
+    mma_replication_compute(op, warps, &share);
+    const double steps = ceil_divide(op->k, k) * op->count;
+    const double interval_s = 2.0 * m * n * k * 4 / model->mma_sync_flop_per_s_per_sm[op->format];
+    const double warps_per_sub_core = ceil_divide(warps, 4);
+    cost->chain_s = steps * fmax(model->mma_latency_s, interval_s * share.tiles_per_warp * warps_per_sub_core);
+    cost->instructions = warps * share.tiles_per_warp * steps;
+    cost->tensor_s = cost->instructions * interval_s / 4;
+    cost->useful_s = 2.0 * op->m * op->n * op->k * op->count / model->warpgroup_flop_per_s_per_sm[op->format];
+    cost->replication = share.replication;
+    cost->smem_bytes = 0;
+    const double element_bytes = bytes_per_element(op->format) * op->k * op->count;
+    if (smem_operands >= 1) { /* each row of warps reads all of B */
+        cost->smem_bytes += share.warps_m * (double)op->n * element_bytes;
+    }
+    if (smem_operands >= 2) {
+        cost->smem_bytes += share.warps_n * (double)op->m * element_bytes;
+    }
+}
+
+/* TILE-2: latency and bytes of one kind of load. */
+static void add_load(const struct time_model *model, const struct tile_loop *loop, const struct tile_load *load,
+                     struct tile_cost *cost)
+{
+    if (load->rows == 0) {
+        return;
+    }
+    const double bytes = load->rows * row_sector_bytes(load->row_bytes, load->alignment_bytes);
+    double latency_s =
+        load->distinct_fraction * model->dram_latency_s + (1 - load->distinct_fraction) * model->l2_latency_s;
+    if (load->index_dependent) {
+        latency_s += model->l2_latency_s;
+    }
+    double in_flight_bytes = bytes;
+    if (load->in_flight_bytes > 0 && load->in_flight_bytes < bytes) {
+        latency_s *= bytes / load->in_flight_bytes;
+        in_flight_bytes = load->in_flight_bytes;
+    }
+    const double transfer_s = bytes / model->sm_bytes_per_s;
+    cost->sector_bytes += bytes;
+    cost->dram_bytes += bytes * load->distinct_fraction;
+    if (load->pipelined && loop->buffers > 1) {
+        cost->hidden_latency_s = fmax(cost->hidden_latency_s, latency_s);
+        cost->hidden_transfer_s += transfer_s;
+        cost->in_flight_bytes += in_flight_bytes * loop->buffers;
+    } else {
+        cost->exposed_s += load->exposures * latency_s + transfer_s;
+        cost->in_flight_bytes += in_flight_bytes / load->exposures;
+    }
+}
+
+/* TILE-4: scalar work. Returns warp instructions. */
+static double scalar_instructions(const struct tile_loop *loop, const struct tile_cost *cost, double first_replication)
+{
+    const double lane_ops = loop->fp32_ops + loop->special_ops + loop->convert_ops + loop->shuffle_ops +
+                            loop->replicated_ops * first_replication;
+    return lane_ops / WARP_LANES + cost->sector_bytes / LOAD_BYTES_PER_INSTRUCTION;
+}
+
+/* TILE-5: parts of the chain that are neither tensor nor issue. */
+static double spill_chain_s(const struct time_model *model, const struct tile_loop *loop)
+{
+    return isnan(loop->spill_bytes) ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
+}
+
+static void add_mma_list(const struct time_model *model, const struct tile_loop *loop, uint32_t warps,
+                         struct tile_cost *cost, double *mma_s, double *instructions, double *first_replication)
+{
+    for (uint32_t i = 0; i < loop->mma_count; i++) {
+        struct mma_cost mma;
+        mma_cost_compute(model, &loop->mma[i], warps, loop->smem_operands, &mma);
+        const double operand_s = mma.smem_bytes / model->smem_bytes_per_s;
+        *mma_s += fmax(mma.chain_s, operand_s); /* operand reads overlap the product they feed */
+        *instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
+        cost->tensor_s += mma.tensor_s;
+        cost->useful_tensor_s += mma.useful_s;
+        cost->smem_s += operand_s;
+        cost->replication = fmax(cost->replication, mma.replication);
+        if (i == 0) {
+            *first_replication = mma.replication;
+        }
+        if (loop->mma[i].layout == MMA_LAYOUT_AUTO && !loop->mma[i].warpgroup) {
+            struct mma_op other = loop->mma[i];
+            struct mma_replication share;
+            other.layout = MMA_LAYOUT_SPLIT_M;
+            mma_replication_compute(&other, warps, &share);
+            cost->layout_replication = fmax(cost->layout_replication, share.replication / mma.replication);
+        }
+    }
+}
+
+void tile_cost_compute(const struct time_model *model, const struct kernel_case *kernel, struct tile_cost *cost)
+{
+    const struct tile_loop *loop = &kernel->loop;
+    const uint32_t warps = ceil_divide(kernel->launch.threads, 32);
+    memset(cost, 0, sizeof *cost);
+    cost->replication = cost->layout_replication = 1;
+    add_load(model, loop, &loop->gather, cost);
+    add_load(model, loop, &loop->stream, cost);
+    double mma_s = 0, mma_instructions = 0, first_replication = 1;
+    add_mma_list(model, loop, warps, cost, &mma_s, &mma_instructions, &first_replication);
+
+    const double scalar = scalar_instructions(loop, cost, first_replication) * model->issue_factor;
+    const double spill_accesses = isnan(loop->spill_bytes) ? 0 : loop->spill_bytes / 4 * warps;
+    const double lone = warps <= 4 ? LONE_WARP_ISSUE_CYCLES : 1; /* cycles per instruction and sub-core */
+    const double sub_cores = warps < 4 ? warps : 4;
+    const double special_s = loop->special_ops / model->special_per_s;
+    const double scalar_s = fmax(scalar * lone / sub_cores * model->cycle_s, special_s);
+    const double barrier_s = loop->barriers * model->barrier_s;
+    const double spill_s = spill_chain_s(model, loop) * ceil_divide(warps, 4);
+    const double traffic_s = (loop->smem_bytes + cost->sector_bytes) / model->smem_bytes_per_s;
+
+    cost->issue_s = fmax((scalar + mma_instructions + spill_accesses) / model->issue_per_s, special_s);
+    cost->smem_s += traffic_s + spill_accesses * WARP_LANES * 4 / model->smem_bytes_per_s;
+    cost->compute_s = mma_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
+    cost->mma_share = mma_s / cost->compute_s;
+    cost->issue_share = scalar_s / cost->compute_s;
+    cost->overhead_share = model->iteration_overhead_s / cost->compute_s;
+    cost->barrier_share = barrier_s / cost->compute_s;
+    cost->spill_share = spill_s / cost->compute_s;
+}
