@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * main() of the unit and property test programs: runs every suite of the generated table in one Check runner. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/suite_list.h"
+
+/* Appends "checks failures errors" to the file named by TEST_COUNTS, from which the closing line of all tests is made.
+ * Check has no call for errors alone: they are the results of that type. */
+static int append_counts(SRunner *runner)
+{
+    const char *path = getenv("TEST_COUNTS");
+    if (path == NULL)
+        return 0;
+    int failed = srunner_ntests_failed(runner);
+    int errors = 0;
+    TestResult **results = srunner_failures(runner);
+    for (int i = 0; i < failed; i++)
+        errors += tr_rtype(results[i]) == CK_ERROR;
+    free((void *)results);
+    FILE *stream = fopen(path, "a");
+    if (stream == NULL)
+        return -1;
+    int written = fprintf(stream, "%d %d %d\n", srunner_ntests_run(runner), failed - errors, errors);
+    return fclose(stream) == 0 && written > 0 ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    /* The locale of the person who runs the tests must not matter; take it up so that a mistake would show. */
+    setlocale(LC_ALL, "");
+    setenv("CK_DEFAULT_TIMEOUT", "120", 0);
+    SRunner *runner = srunner_create(NULL);
+    int suite_count = 0;
+    for (const struct suite_entry *entry = suite_entries; entry->name != NULL; entry++) {
+        if (argc > 1 && strcmp(argv[1], entry->name) != 0)
+            continue;
+        srunner_add_suite(runner, entry->create());
+        suite_count++;
+    }
+    if (suite_count == 0) {
+        fprintf(stderr, "no suite%s%s\n", argc > 1 ? " named " : "", argc > 1 ? argv[1] : "");
+        return EXIT_FAILURE;
+    }
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    int counts_result = append_counts(runner);
+    srunner_free(runner);
+    return failed == 0 && counts_result == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
