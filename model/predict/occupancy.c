@@ -2,7 +2,6 @@
  * Resident CTAs per SM: the full answer with every limiter, and the hot path with the count alone. Pure arithmetic. */
 #include "model/predict/occupancy.h"
 
-#include "base/checked.h"
 #include "base/status.h"
 
 enum {
@@ -133,9 +132,9 @@ uint32_t occupancy_ctas_per_sm(const struct gpu_limits *limits, const struct ker
         (uint32_t)round_up(smem + limits->smem_reserved_per_cta_bytes, limits->smem_allocation_unit_bytes);
     if (allocated != 0) {
         uint64_t carveout = carveout_in_effect(limits, launch->carveout_percent, allocated);
-        /* Most launches are not bound by SMEM: the product tells without the division. */
-        if ((uint64_t)allocated * ctas > carveout)
-            ctas = (uint32_t)carveout / allocated;
+        /* Dividing always is faster than asking first: the answer of a branch here is not predictable. */
+        uint32_t by_smem = (uint32_t)carveout / allocated;
+        ctas = by_smem < ctas ? by_smem : ctas;
     }
     if (limits->named_barriers_per_sm != 0 && (uint64_t)launch->barriers * ctas > limits->named_barriers_per_sm)
         ctas = limits->named_barriers_per_sm / launch->barriers;
@@ -159,9 +158,7 @@ static int32_t limit_from(uint64_t count)
 
 static uint64_t saturating_add(uint64_t a, uint64_t b)
 {
-    uint64_t sum = UINT64_MAX;
-    (void)checked_add(a, b, &sum); /* leaves the maximum when the sum does not fit */
-    return sum;
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
 /* Keeps the first fault in the order of enum launch_fault. */
