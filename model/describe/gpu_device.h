@@ -101,6 +101,9 @@ struct gpu_device {
 const char *gpu_figure_column(enum gpu_figure_id id);
 double gpu_figure_si_factor(enum gpu_figure_id id);
 const char *gpu_figure_meaning(enum gpu_figure_id id);
+/* The unit as device files and tables print it ("MHz", "GB/s", "flop/cycle/SM"); follows from the column's ending.
+ * Static storage. */
+const char *gpu_figure_unit(enum gpu_figure_id id);
 
 /* SI value, or NaN where absent. */
 double gpu_device_value(const struct gpu_device *device, enum gpu_figure_id id);
