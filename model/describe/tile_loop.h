@@ -26,8 +26,10 @@ const char *number_format_name(enum number_format format);
 /* How warps share one tile product. Which one the compiler took decides replication (docs/MODEL.md). */
 enum mma_layout {
     MMA_LAYOUT_AUTO,     /* unknown: the central value is BALANCED, the interval spans BALANCED and SPLIT_M */
+    MMA_LAYOUT_CHAINED,  /* one of two chained products in Triton: along the longer axis (3.6, seen in its code) in the
+                            centre, all along M (older) as the other possibility */
     MMA_LAYOUT_BALANCED, /* warps dealt over M and N as evenly as the tile allows */
-    MMA_LAYOUT_SPLIT_M,  /* all warps along M, as Triton does for chained dots */
+    MMA_LAYOUT_SPLIT_M,  /* all warps along M */
     MMA_LAYOUT_SPLIT_N   /* all warps along N */
 };
 
@@ -72,15 +74,18 @@ struct tile_loop {
     double convert_ops;     /* fp8 -> bf16 and the like, elements */
     double shuffle_ops;     /* lane results of warp shuffles */
     double replicated_ops;  /* scalar operations repeated by every replicated warp of the first mma */
+    double operand_ops;     /* operations per element of the first mma's B operand, done by each warp that reads it
+                               (dequantisation in registers) */
     double smem_bytes;      /* SMEM traffic besides mma operands, read + write */
     uint32_t smem_operands; /* mma operands read from SMEM each iteration: 0 none, 1 = B only (A stays in registers,
                                as in attention), 2 = A and B (GEMM); their traffic follows from the warp layout */
     double barriers;        /* CTA-wide barriers per iteration */
     double spill_bytes;     /* local-memory traffic per thread and iteration; NaN = unknown */
     double prologue_bytes;  /* per CTA, read before the loop */
-    double epilogue_bytes;  /* per CTA, written after the loop */
-    double serial_steps;    /* dependent load steps before the loop besides the first, usually 0 */
-    uint32_t ragged_count;  /* 0: every CTA does `iterations` */
+    double prologue_distinct_fraction; /* share of these that DRAM must deliver, 0..1; the rest hits L2 */
+    double epilogue_bytes;             /* per CTA, written after the loop; L2 absorbs what fits in it */
+    double serial_steps;               /* dependent load steps before the loop besides the first, usually 0 */
+    uint32_t ragged_count;             /* 0: every CTA does `iterations` */
     struct ragged_group ragged[TILE_LOOP_RAGGED_MAX];
 };
 

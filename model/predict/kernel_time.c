@@ -59,7 +59,9 @@ static void cta_cost_compute(const struct time_model *model, const struct tile_l
     }
     double prologue_s = loop->serial_steps * model->l2_latency_s;
     if (loop->prologue_bytes > 0) {
-        prologue_s += model->dram_latency_s + loop->prologue_bytes / model->sm_bytes_per_s;
+        const double distinct = loop->prologue_distinct_fraction;
+        prologue_s += distinct * model->dram_latency_s + (1 - distinct) * model->l2_latency_s +
+                      loop->prologue_bytes / model->sm_bytes_per_s;
     }
     const double store_s = loop->epilogue_bytes / model->sm_bytes_per_s;
     cost->chain_start_s = model->cta_start_s;
@@ -164,9 +166,11 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
 {
     const struct tile_loop *loop = &kernel->loop;
     const double ctas = (double)kernel->launch.grid_ctas;
-    const double edges = loop->prologue_bytes + loop->epilogue_bytes;
-    result->dram_bytes = ctas * (loop->iterations * tile->dram_bytes + edges);
-    result->l2_bytes = ctas * (loop->iterations * tile->sector_bytes + edges);
+    const double written_bytes = ctas * loop->epilogue_bytes;
+    result->dram_bytes =
+        ctas * (loop->iterations * tile->dram_bytes + loop->prologue_bytes * loop->prologue_distinct_fraction) +
+        fmax(0, written_bytes - model->l2_capacity_bytes);
+    result->l2_bytes = ctas * (loop->iterations * tile->sector_bytes + loop->prologue_bytes) + written_bytes;
     result->dram_floor_s = result->dram_bytes / model->peak_dram_bytes_per_s;
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
 }

@@ -66,6 +66,8 @@ struct mma_replication {
     double replication;        /* warps / u, >= 1 */
     double tiles_per_warp;     /* independent accumulators per warp, g */
 };
+/* True where the compiler's layout is not known for certain (AUTO, CHAINED on mma.sync). */
+bool mma_layout_is_unknown(const struct mma_op *op);
 void mma_replication_compute(const struct mma_op *op, uint32_t warps, struct mma_replication *result);
 
 struct kernel_time {

@@ -50,9 +50,13 @@ double row_sector_bytes(double row_bytes, double alignment_bytes)
 }
 
 /* MMA-1. BALANCED doubles the axis with more 16-wide tiles left per warp, as Triton's older rule for single dots. */
-static void warp_grid(enum mma_layout layout, uint32_t tiles_m, uint32_t n, uint32_t warps, uint32_t *warps_m,
-                      uint32_t *warps_n)
+static void warp_grid(const struct mma_op *op, uint32_t tiles_m, uint32_t warps, uint32_t *warps_m, uint32_t *warps_n)
 {
+    const uint32_t n = op->n;
+    enum mma_layout layout = op->layout;
+    if (layout == MMA_LAYOUT_CHAINED) {
+        layout = op->m > n ? MMA_LAYOUT_SPLIT_M : MMA_LAYOUT_SPLIT_N;
+    }
     if (layout == MMA_LAYOUT_SPLIT_M) {
         *warps_m = warps;
         *warps_n = 1;
@@ -76,11 +80,16 @@ static void warp_grid(enum mma_layout layout, uint32_t tiles_m, uint32_t n, uint
     *warps_n = warps / along_m;
 }
 
+bool mma_layout_is_unknown(const struct mma_op *op)
+{
+    return !op->warpgroup && (op->layout == MMA_LAYOUT_AUTO || op->layout == MMA_LAYOUT_CHAINED);
+}
+
 void mma_replication_compute(const struct mma_op *op, uint32_t warps, struct mma_replication *result)
 {
     const uint32_t tiles_m = ceil_divide(op->m, or_default(op->instruction_m, 16));
     const uint32_t tiles_n = ceil_divide(op->n, or_default(op->instruction_n, 8));
-    warp_grid(op->layout, tiles_m, op->n, warps, &result->warps_m, &result->warps_n);
+    warp_grid(op, tiles_m, warps, &result->warps_m, &result->warps_n);
     const uint32_t useful_m = tiles_m < result->warps_m ? tiles_m : result->warps_m;
     const uint32_t useful_n = tiles_n < result->warps_n ? tiles_n : result->warps_n;
     result->useful_warps = (double)(useful_m * useful_n);
@@ -97,6 +106,7 @@ struct mma_cost {
     double instructions; /* warp instructions issued */
     double smem_bytes;   /* operands read from SMEM */
     double replication;
+    double operand_elements; /* B elements held by all warps together: dequantised once per warp that reads them */
 };
 
 static double bytes_per_element(enum number_format format)
@@ -115,6 +125,7 @@ static void warpgroup_cost(const struct time_model *model, const struct mma_op *
     cost->instructions = 4 * steps * op->count;
     cost->smem_bytes = ((double)op->m + op->n) * op->k * op->count * bytes_per_element(op->format);
     cost->replication = 1;
+    cost->operand_elements = (double)op->n * op->k * op->count;
 }
 
 /* MMA-2: every warp walks k with tiles_per_warp independent accumulators; warps of a sub-core share its pipe. */
@@ -137,6 +148,7 @@ static void mma_cost_compute(const struct time_model *model, const struct mma_op
     cost->tensor_s = cost->instructions * interval_s / 4;
     cost->useful_s = 2.0 * op->m * op->n * op->k * op->count / model->warpgroup_flop_per_s_per_sm[op->format];
     cost->replication = share.replication;
+    cost->operand_elements = (double)warps * ceil_divide(ceil_divide(op->n, n), share.warps_n) * n * op->k * op->count;
     cost->smem_bytes = 0;
     const double element_bytes = bytes_per_element(op->format) * op->k * op->count;
     if (smem_operands >= 1) { /* each row of warps reads all of B */
@@ -178,11 +190,18 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
     }
 }
 
+/* The tile products of one iteration together. */
+struct mma_sum {
+    double chain_s, instructions;
+    double first_replication, first_operand_elements;
+};
+
 /* TILE-4: scalar work. Returns warp instructions. */
-static double scalar_instructions(const struct tile_loop *loop, const struct tile_cost *cost, double first_replication)
+static double scalar_instructions(const struct tile_loop *loop, const struct tile_cost *cost, const struct mma_sum *mma)
 {
     const double lane_ops = loop->fp32_ops + loop->special_ops + loop->convert_ops + loop->shuffle_ops +
-                            loop->replicated_ops * first_replication;
+                            loop->replicated_ops * mma->first_replication +
+                            loop->operand_ops * mma->first_operand_elements;
     return lane_ops / WARP_LANES + cost->sector_bytes / LOAD_BYTES_PER_INSTRUCTION;
 }
 
@@ -193,22 +212,23 @@ static double spill_chain_s(const struct time_model *model, const struct tile_lo
 }
 
 static void add_mma_list(const struct time_model *model, const struct tile_loop *loop, uint32_t warps,
-                         struct tile_cost *cost, double *mma_s, double *instructions, double *first_replication)
+                         struct tile_cost *cost, struct mma_sum *sum)
 {
     for (uint32_t i = 0; i < loop->mma_count; i++) {
         struct mma_cost mma;
         mma_cost_compute(model, &loop->mma[i], warps, loop->smem_operands, &mma);
         const double operand_s = mma.smem_bytes / model->smem_bytes_per_s;
-        *mma_s += fmax(mma.chain_s, operand_s); /* operand reads overlap the product they feed */
-        *instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
+        sum->chain_s += fmax(mma.chain_s, operand_s); /* operand reads overlap the product they feed */
+        sum->instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
         cost->tensor_s += mma.tensor_s;
         cost->useful_tensor_s += mma.useful_s;
         cost->smem_s += operand_s;
         cost->replication = fmax(cost->replication, mma.replication);
         if (i == 0) {
-            *first_replication = mma.replication;
+            sum->first_replication = mma.replication;
+            sum->first_operand_elements = mma.operand_elements;
         }
-        if (loop->mma[i].layout == MMA_LAYOUT_AUTO && !loop->mma[i].warpgroup) {
+        if (mma_layout_is_unknown(&loop->mma[i])) {
             struct mma_op other = loop->mma[i];
             struct mma_replication share;
             other.layout = MMA_LAYOUT_SPLIT_M;
@@ -226,10 +246,10 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
     cost->replication = cost->layout_replication = 1;
     add_load(model, loop, &loop->gather, cost);
     add_load(model, loop, &loop->stream, cost);
-    double mma_s = 0, mma_instructions = 0, first_replication = 1;
-    add_mma_list(model, loop, warps, cost, &mma_s, &mma_instructions, &first_replication);
+    struct mma_sum mma = {.first_replication = 1};
+    add_mma_list(model, loop, warps, cost, &mma);
 
-    const double scalar = scalar_instructions(loop, cost, first_replication) * model->issue_factor;
+    const double scalar = scalar_instructions(loop, cost, &mma) * model->issue_factor;
     const double spill_accesses = isnan(loop->spill_bytes) ? 0 : loop->spill_bytes / 4 * warps;
     const double lone = warps <= 4 ? LONE_WARP_ISSUE_CYCLES : 1; /* cycles per instruction and sub-core */
     const double sub_cores = warps < 4 ? warps : 4;
@@ -239,10 +259,10 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
     const double spill_s = spill_chain_s(model, loop) * ceil_divide(warps, 4);
     const double traffic_s = (loop->smem_bytes + cost->sector_bytes) / model->smem_bytes_per_s;
 
-    cost->issue_s = fmax((scalar + mma_instructions + spill_accesses) / model->issue_per_s, special_s);
+    cost->issue_s = fmax((scalar + mma.instructions + spill_accesses) / model->issue_per_s, special_s);
     cost->smem_s += traffic_s + spill_accesses * WARP_LANES * 4 / model->smem_bytes_per_s;
-    cost->compute_s = mma_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
-    cost->mma_share = mma_s / cost->compute_s;
+    cost->compute_s = mma.chain_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
+    cost->mma_share = mma.chain_s / cost->compute_s;
     cost->issue_share = scalar_s / cost->compute_s;
     cost->overhead_share = model->iteration_overhead_s / cost->compute_s;
     cost->barrier_share = barrier_s / cost->compute_s;

@@ -8,51 +8,56 @@
 #include "model/predict/kernel_time.h"
 
 struct interval {
-    double center, lo, hi;    /* median and two-sided quantiles */
+    double center, lo, hi; /* median and two-sided quantiles */
 };
 
 enum mechanism_kind {
-    MECHANISM_REPLICATION,    /* warps that compute the same tile again */
-    MECHANISM_SPILLS,         /* registers per thread capped: local-memory traffic, possibly unknown */
-    MECHANISM_RESIDENCY,      /* resident CTAs per SM */
-    MECHANISM_OCCUPANCY,      /* resident warps per SM */
-    MECHANISM_WAVES,          /* rounds and tail */
-    MECHANISM_BUFFERS,        /* bytes in flight through stages */
-    MECHANISM_WORK,           /* iterations, bytes or flop per CTA */
-    MECHANISM_COMBINE,        /* time of the kernels after the first */
+    MECHANISM_REPLICATION, /* warps that compute the same tile again */
+    MECHANISM_SPILLS,      /* registers per thread capped: local-memory traffic, possibly unknown */
+    MECHANISM_RESIDENCY,   /* resident CTAs per SM */
+    MECHANISM_OCCUPANCY,   /* resident warps per SM */
+    MECHANISM_WAVES,       /* rounds and tail */
+    MECHANISM_BUFFERS,     /* bytes in flight through stages */
+    MECHANISM_WORK,        /* iterations, bytes or flop per CTA */
+    MECHANISM_COMBINE,     /* time of the kernels after the first */
     MECHANISM_COUNT
 };
 const char *mechanism_name(enum mechanism_kind kind);
 
 struct mechanism {
     enum mechanism_kind kind;
-    double base, variant;      /* the quantity before and after; NaN = unknown */
-    double time_effect_fraction; /* change of the kernel time if only this changed; NaN if it has no term of its own */
+    double base, variant;             /* the quantity before and after; NaN = unknown */
+    double base_other, variant_other; /* the same under the other possible mma layout; NaN where there is no doubt */
+    double time_effect_fraction;      /* change of the variant's kernel time that this alone causes; NaN if it has no
+                                         term of its own */
 };
 
 /* One layer group of the step: base and variant layers, run `count` times per step. */
 struct variant_layers {
     double count;
-    const struct layer_case *base, *variant; /* borrowed */
+    const struct layer_case *base, *variant; /* borrowed; the same pointer in every group: nothing was changed */
 };
 
 struct variant_effect {
-    struct interval kernel_ratio;        /* variant time / base time */
-    struct interval kernel_share;        /* base kernels' share of the base step (an explicit unknown unless measured) */
+    struct interval kernel_ratio; /* variant time / base time */
+    struct interval kernel_share; /* base kernels' share of the base step (an explicit unknown unless measured) */
     struct interval throughput_change_fraction; /* -0.07 = 7 % fewer tokens per second */
-    struct interval step_time_s;         /* variant */
+    struct interval step_time_s;                /* variant */
     double probability_slower;
     bool share_is_measured;
-    struct interval change_if_share_known; /* the same with the share fixed at its median: what measuring it would leave */
+    struct interval
+        change_if_share_known; /* the same with the share fixed at its median: what measuring it would leave */
     uint32_t mechanism_count;
     struct mechanism mechanisms[MECHANISM_COUNT];
 };
 
-/* Draws (deterministic, quasi-random) of parameters, of unknown mma layouts and spills and of the unknown kernel share;
- * both configurations see the same draw. groups: the step's layer groups (their base time sum is the step's kernel
- * time). serving may be NULL or not present: then only kernel fields are filled and the rest is NaN.
- * level: two-sided, 0.9. STATUS_DOMAIN when either side is infeasible. */
-MUST_CHECK enum status variant_effect_predict(const struct gpu_device *device, const struct model_parameters *parameters,
+/* VAR-1..VAR-5. Draws (fixed seed) of parameters, of unknown mma layouts and spills, of an error of the form that the
+ * two configurations do not share, and of the kernels' share of the step; both configurations see the same draw.
+ * groups: the step's layer groups. serving may be NULL or not present: then only the kernel fields are filled and the
+ * rest is NaN. level: two-sided, for example 0.9. STATUS_DOMAIN when either side cannot be launched. Not a hot path:
+ * some milliseconds. */
+MUST_CHECK enum status variant_effect_predict(const struct gpu_device *device,
+                                              const struct model_parameters *parameters,
                                               const struct variant_layers *groups, uint32_t group_count,
                                               const struct serving_model *serving, double concurrency, double level,
                                               struct variant_effect *result, struct error *error);
