@@ -9,11 +9,14 @@
 double step_time_evaluate(const struct step_time_law *law, double concurrency);
 /* Partial derivatives by the law's parameters, seconds per unit; gradient has STEP_TIME_PARAMETERS_MAX entries. */
 void step_time_gradient(const struct step_time_law *law, double concurrency, double *gradient);
-/* Relative standard deviation of a new observation at n: parameter covariance + residual scatter. */
+/* Relative standard deviation of a new observation at n: parameter covariance + residual scatter (eq. STEP-10).
+ * 0 means that no uncertainty is known (a law the user gave, or an exact fit), never that there is none. */
 double step_time_relative_sigma(const struct step_time_law *law, double concurrency);
 /* Distinct experts touched per layer by n tokens: E (1 - (1 - k/E)^n) (eq. STEP-8). */
 double distinct_experts(double experts, double experts_per_token, double tokens);
-/* Seconds a step cannot go below whatever the kernel does: bytes that must be read / sustained bandwidth. */
+/* Seconds a step cannot go below whatever the kernel does: bytes that must be read / sustained bandwidth (eq. STEP-12).
+ * 0 when the bytes are unknown. Experts count as touched by n x tokens per step tokens spread evenly; real routing is
+ * skewed and touches fewer, so with experts the floor is an estimate. dram_bytes_per_s > 0. */
 double step_time_floor(const struct serving_model *serving, double concurrency, double dram_bytes_per_s);
 
 struct serving_estimate {
@@ -22,14 +25,20 @@ struct serving_estimate {
     double throughput_tokens_per_s, throughput_lo_tokens_per_s, throughput_hi_tokens_per_s; /* n x tokens per step / step */
     double request_tokens_per_s;         /* per request */
 };
-/* The base configuration at n: z = two-sided normal quantile of the interval (or Student's t for few points). */
+/* The base configuration at n: z = two-sided normal quantile of the interval (or Student's t for few points, see
+ * step_time_quantile in calibrate/step_time_fit.h). The interval is symmetric in log(step time), so lo > 0.
+ * Where nothing is known of the uncertainty (step_time_relative_sigma is 0: a given law, degrees_of_freedom -1, or an
+ * exact fit of points without a sigma, degrees_of_freedom 0) lo = hi = center; the caller must then say "no interval
+ * known" and must not print the three equal numbers as an interval. */
 void serving_estimate_base(const struct serving_model *serving, double concurrency, double z,
                            struct serving_estimate *result);
 /* A variant whose kernels take kernel_delta_s more per step than the base's (may be negative), with standard deviation
- * kernel_delta_sigma_s, anchored at the base law. */
+ * kernel_delta_sigma_s, anchored at the base law (eq. STEP-11). If the change would take away the whole step, the kernel
+ * model contradicts the measured step: every field but concurrency is NaN and the caller must say so. */
 void serving_estimate_variant(const struct serving_model *serving, double concurrency, double kernel_delta_s,
                               double kernel_delta_sigma_s, double z, struct serving_estimate *result);
 /* Largest concurrency (whole number, 1..limit) whose step time per token stays within itl_limit_s; 0 if none does.
+ * The centre of the law decides, not its interval. limit above 2^53 counts as 2^53.
  * For laws that are not monotone the largest n such that all smaller n comply too. */
 double concurrency_within_itl(const struct serving_model *serving, double itl_limit_s, double limit);
 
