@@ -20,7 +20,7 @@ enum {
     ROWS_DEFAULT = 24,
     PIXELS_WIDE = 1000,
     PIXELS_HIGH = 640,
-    CAPTION_COLUMNS = 118
+    CAPTION_COLUMNS = 100
 };
 
 /* Okabe and Ito, "Color Universal Design" (2008): told apart with every common colour-vision deficiency. Yellow is
