@@ -184,20 +184,21 @@ START_TEST(number_parse_refuses_the_rest)
 }
 END_TEST
 
-/* A decimal comma in the locale must change nothing. */
-START_TEST(numbers_do_not_follow_the_locale)
+/* Takes up a locale with a decimal comma: an installed one, else one compiled into the directory. */
+static bool use_comma_locale(const struct temp_dir *directory)
 {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
-                                        "fr_FR.utf8",  "de_DE",      "ru_RU.UTF-8"};
-    const char *found = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++)
+    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8", "de_DE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (setlocale(LC_ALL, names[i]) && strcmp(localeconv()->decimal_point, ",") == 0)
-            found = names[i];
-    if (!found) {
-        printf("skipped: numbers_do_not_follow_the_locale: no locale with a decimal comma is installed\n");
-        fflush(stdout);
-        return;
-    }
+            return true;
+    char command[1200];
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1", directory->path);
+    setenv("LOCPATH", directory->path, 1);
+    return system(command) == 0 && setlocale(LC_ALL, "de_DE.UTF-8") && strcmp(localeconv()->decimal_point, ",") == 0;
+}
+
+static void check_numbers_with_comma_locale(void)
+{
     char out[32];
     snprintf(out, sizeof out, "%.1f", 0.5);
     ck_assert_str_eq(out, "0,5"); /* the locale is in force */
@@ -214,6 +215,22 @@ START_TEST(numbers_do_not_follow_the_locale)
     text_buffer_release(&buffer);
     snprintf(out, sizeof out, "%.1f", 0.5);
     ck_assert_str_eq(out, "0,5"); /* and still is */
+}
+
+/* A decimal comma in the locale must change nothing. */
+START_TEST(numbers_do_not_follow_the_locale)
+{
+    struct temp_dir directory;
+    temp_dir_create(&directory);
+    if (use_comma_locale(&directory)) {
+        check_numbers_with_comma_locale();
+    } else {
+        printf("skipped: numbers_do_not_follow_the_locale: no locale with a decimal comma is here\n");
+        fflush(stdout);
+    }
+    setlocale(LC_ALL, "C");
+    unsetenv("LOCPATH");
+    temp_dir_remove(&directory);
 }
 END_TEST
 
