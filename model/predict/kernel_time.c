@@ -200,8 +200,10 @@ static void compose(const struct time_model *model, double sm_s, const double *s
 static enum time_limiter largest_share(const double *shares)
 {
     int best = 0;
+    double largest = shares[0]; /* kept in a register: reading shares[best] back would wait for it every time */
     for (int k = 1; k < TIME_LIMITER_COUNT; k++) {
-        best = shares[k] > shares[best] ? k : best;
+        best = shares[k] > largest ? k : best;
+        largest = shares[k] > largest ? shares[k] : largest;
     }
     return (enum time_limiter)best;
 }
@@ -213,15 +215,15 @@ static inline double squared(double x)
 
 /* TIME-8: d ln T / d ln parameter is, for a p-norm, the share of the terms the parameter scales; parameters are
  * independent, so the squares add. */
-static double log_sigma_of(const struct time_model *model, const struct kernel_case *kernel,
-                           const struct tile_cost *tile, const struct kernel_time *result)
+static void set_log_sigma(const struct time_model *model, const struct kernel_case *kernel,
+                          const struct tile_cost *tile, struct kernel_time *result)
 {
     const double *sigma = model->log_sigma, *shares = result->shares;
     const double dependency = shares[TIME_LIMITER_DEPENDENCY];
     const double latency = shares[TIME_LIMITER_MEMORY_LATENCY];
     const double launch = shares[TIME_LIMITER_LAUNCH];
     const double mma = dependency * tile->mma_share;
-    double variance =
+    const double variance =
         squared(model->model_log_sigma) + squared(launch * sigma[PARAMETER_LAUNCH_FACTOR]) +
         squared(latency * sigma[PARAMETER_DRAM_LATENCY_FACTOR]) + squared(mma * sigma[PARAMETER_MMA_LATENCY_FACTOR]) +
         squared((mma + shares[TIME_LIMITER_TENSOR]) * sigma[PARAMETER_MMA_INTERVAL_FACTOR]) +
@@ -233,35 +235,39 @@ static double log_sigma_of(const struct time_model *model, const struct kernel_c
         squared(shares[TIME_LIMITER_SM_BANDWIDTH] * sigma[PARAMETER_SM_BANDWIDTH_FACTOR]) +
         squared(shares[TIME_LIMITER_L2] * sigma[PARAMETER_L2_BANDWIDTH_FACTOR]) +
         squared(shares[TIME_LIMITER_DRAM] * sigma[PARAMETER_DRAM_BANDWIDTH_FACTOR]);
+    double structural = 0;
     if (isnan(kernel->loop.spill_bytes) &&
         kernel->launch.registers_per_thread >= model->limits->max_registers_per_thread) {
-        variance += squared(UNKNOWN_SPILL_LOG_SIGMA);
+        structural += squared(UNKNOWN_SPILL_LOG_SIGMA);
     }
     if (tile->layout_replication > 1) { /* the layout is unknown: the other one would multiply the tensor work */
         const double exposed = mma + shares[TIME_LIMITER_TENSOR] + shares[TIME_LIMITER_SMEM];
-        variance += squared(exposed * log(tile->layout_replication) / LAYOUT_SPAN_SIGMAS);
+        structural += squared(exposed * log(tile->layout_replication) / LAYOUT_SPAN_SIGMAS);
     }
-    return sqrt(variance);
+    result->structural_log_sigma = structural > 0 ? sqrt(structural) : 0;
+    result->log_sigma = sqrt(variance + structural);
 }
 
 static void mark_infeasible(struct kernel_time *result)
 {
     result->feasible = false;
-    result->time_s = result->time_lo_s = result->time_hi_s = result->log_sigma = NAN;
+    result->time_s = result->time_lo_s = result->time_hi_s = NAN;
+    result->log_sigma = result->structural_log_sigma = NAN;
 }
 
 void kernel_time_predict(const struct time_model *model, const struct kernel_case *kernel, struct kernel_time *result)
 {
-    memset(result, 0, sizeof *result);
-    if (kernel->skipped) {
-        result->feasible = true;
+    const uint32_t ctas_per_sm = kernel->skipped ? 0 : occupancy_ctas_per_sm(model->limits, &kernel->launch);
+    if (ctas_per_sm == 0) { /* every field is set below otherwise; clearing them first would cost a tenth of the time */
+        memset(result, 0, sizeof *result);
+        if (kernel->skipped) {
+            result->feasible = true;
+        } else {
+            mark_infeasible(result);
+        }
         return;
     }
-    result->ctas_per_sm = occupancy_ctas_per_sm(model->limits, &kernel->launch);
-    if (result->ctas_per_sm == 0) {
-        mark_infeasible(result);
-        return;
-    }
+    result->ctas_per_sm = ctas_per_sm;
     waves_compute(kernel->launch.grid_ctas, model->sm_count, result->ctas_per_sm, &result->waves);
     struct tile_cost tile;
     tile_cost_compute(model, kernel, &tile);
@@ -271,10 +277,15 @@ void kernel_time_predict(const struct time_model *model, const struct kernel_cas
     compose(model, sm_s, sm_shares, result);
     result->feasible = true;
     result->limiter = largest_share(result->shares);
-    result->log_sigma = log_sigma_of(model, kernel, &tile, result);
+    set_log_sigma(model, kernel, &tile, result);
     const double spread = exp(model->interval_z * result->log_sigma);
-    const double floor_s = fmax(result->dram_floor_s, result->tensor_floor_s);
-    result->time_lo_s = fmax(result->time_s / spread, fmin(floor_s, result->time_s));
+    const double floor_s =
+        result->dram_floor_s > result->tensor_floor_s ? result->dram_floor_s : result->tensor_floor_s;
+    const double reachable_s = floor_s < result->time_s ? floor_s : result->time_s;
+    result->time_lo_s = result->time_s / spread;
+    if (result->time_lo_s < reachable_s) {
+        result->time_lo_s = reachable_s;
+    }
     result->time_hi_s = result->time_s * spread;
     result->iteration_compute_s = tile.compute_s;
     result->iteration_load_s = tile.exposed_s + tile.hidden_latency_s + tile.hidden_transfer_s;
@@ -285,7 +296,7 @@ void kernel_time_predict(const struct time_model *model, const struct kernel_cas
 
 void layer_time_predict(const struct time_model *model, const struct layer_case *layer, struct layer_time *result)
 {
-    double sum_s = 0, sigma_s = 0, launched = 0;
+    double sum_s = 0, sigma_s = 0, structural_s = 0, launched = 0;
     result->feasible = true;
     result->infeasible_kernel = 0;
     result->kernel_count = layer->kernel_count;
@@ -304,6 +315,7 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
         }
         launched++;
         sum_s += kernel->time_s;
+        structural_s += kernel->time_s * kernel->structural_log_sigma;
         sigma_s += kernel->time_s * kernel->log_sigma; /* one model errs the same way in all kernels of a layer */
         for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
             result->shares[k] += kernel->time_s * kernel->shares[k];
@@ -312,7 +324,8 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
     const double gaps_s = launched > 1 ? (launched - 1) * model->gap_s : 0;
     result->time_s = sum_s + gaps_s;
     if (!result->feasible) {
-        result->time_s = result->time_lo_s = result->time_hi_s = result->log_sigma = NAN;
+        result->time_s = result->time_lo_s = result->time_hi_s = NAN;
+        result->log_sigma = result->structural_log_sigma = NAN;
         return;
     }
     result->shares[TIME_LIMITER_LAUNCH] += gaps_s;
@@ -321,6 +334,7 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
     }
     result->limiter = largest_share(result->shares);
     result->log_sigma = result->time_s > 0 ? sigma_s / result->time_s : 0;
+    result->structural_log_sigma = result->time_s > 0 ? structural_s / result->time_s : 0;
     const double spread = exp(model->interval_z * result->log_sigma);
     result->time_lo_s = result->time_s / spread;
     result->time_hi_s = result->time_s * spread;

@@ -76,6 +76,7 @@ struct kernel_time {
     struct waves waves;
     double time_s, time_lo_s, time_hi_s; /* interval at the model's level; NaN when infeasible */
     double log_sigma;                    /* of ln(time): parameters and model form together */
+    double structural_log_sigma;         /* the part of it that unknown mma layout and spills bring */
     double shares[TIME_LIMITER_COUNT];   /* sum to 1 */
     enum time_limiter limiter;           /* largest share */
     /* Parts, seconds, for explanation: per iteration of one CTA alone, and per device */
@@ -93,7 +94,7 @@ void kernel_time_predict(const struct time_model *model, const struct kernel_cas
 struct layer_time {
     bool feasible;
     uint32_t infeasible_kernel; /* index, when not feasible */
-    double time_s, time_lo_s, time_hi_s, log_sigma;
+    double time_s, time_lo_s, time_hi_s, log_sigma, structural_log_sigma;
     double shares[TIME_LIMITER_COUNT]; /* of the layer's time */
     enum time_limiter limiter;
     uint32_t kernel_count;

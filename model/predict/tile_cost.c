@@ -12,6 +12,12 @@
 #define WARP_LANES                 32.0
 #define LOAD_BYTES_PER_INSTRUCTION 512.0 /* 16 bytes a lane */
 
+/* fmax() of the C library is a call and treats NaN, which validated input cannot hold. */
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline uint32_t ceil_divide(uint32_t a, uint32_t b)
 {
     return (a + b - 1) / b;
@@ -46,7 +52,7 @@ double row_sector_bytes(double row_bytes, double alignment_bytes)
         return ceil(row_bytes / SECTOR_BYTES) * SECTOR_BYTES;
     }
     const double expected = (row_bytes - alignment_bytes) / SECTOR_BYTES + 1;
-    return fmax(expected, ceil(row_bytes / SECTOR_BYTES)) * SECTOR_BYTES;
+    return larger(expected, ceil(row_bytes / SECTOR_BYTES)) * SECTOR_BYTES;
 }
 
 /* MMA-1. BALANCED doubles the axis with more 16-wide tiles left per warp, as Triton's older rule for single dots. */
@@ -120,7 +126,7 @@ static void warpgroup_cost(const struct time_model *model, const struct mma_op *
     const double flop = 2.0 * 64 * ceil_divide(op->m, 64) * op->n * op->k * op->count;
     const double steps = (double)ceil_divide(op->k, or_default(op->instruction_k, default_instruction_k(op->format)));
     cost->tensor_s = flop / model->warpgroup_flop_per_s_per_sm[op->format];
-    cost->chain_s = fmax(cost->tensor_s, steps * op->count * model->mma_latency_s);
+    cost->chain_s = larger(cost->tensor_s, steps * op->count * model->mma_latency_s);
     cost->useful_s = 2.0 * op->m * op->n * op->k * op->count / model->warpgroup_flop_per_s_per_sm[op->format];
     cost->instructions = 4 * steps * op->count;
     cost->smem_bytes = ((double)op->m + op->n) * op->k * op->count * bytes_per_element(op->format);
@@ -143,7 +149,7 @@ static void mma_cost_compute(const struct time_model *model, const struct mma_op
     const double steps = ceil_divide(op->k, k) * op->count;
     const double interval_s = 2.0 * m * n * k * 4 / model->mma_sync_flop_per_s_per_sm[op->format];
     const double warps_per_sub_core = ceil_divide(warps, 4);
-    cost->chain_s = steps * fmax(model->mma_latency_s, interval_s * share.tiles_per_warp * warps_per_sub_core);
+    cost->chain_s = steps * larger(model->mma_latency_s, interval_s * share.tiles_per_warp * warps_per_sub_core);
     cost->instructions = warps * share.tiles_per_warp * steps;
     cost->tensor_s = cost->instructions * interval_s / 4;
     cost->useful_s = 2.0 * op->m * op->n * op->k * op->count / model->warpgroup_flop_per_s_per_sm[op->format];
@@ -181,7 +187,7 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
     cost->sector_bytes += bytes;
     cost->dram_bytes += bytes * load->distinct_fraction;
     if (load->pipelined && loop->buffers > 1) {
-        cost->hidden_latency_s = fmax(cost->hidden_latency_s, latency_s);
+        cost->hidden_latency_s = larger(cost->hidden_latency_s, latency_s);
         cost->hidden_transfer_s += transfer_s;
         cost->in_flight_bytes += in_flight_bytes * loop->buffers;
     } else {
@@ -218,12 +224,12 @@ static void add_mma_list(const struct time_model *model, const struct tile_loop 
         struct mma_cost mma;
         mma_cost_compute(model, &loop->mma[i], warps, loop->smem_operands, &mma);
         const double operand_s = mma.smem_bytes / model->smem_bytes_per_s;
-        sum->chain_s += fmax(mma.chain_s, operand_s); /* operand reads overlap the product they feed */
+        sum->chain_s += larger(mma.chain_s, operand_s); /* operand reads overlap the product they feed */
         sum->instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
         cost->tensor_s += mma.tensor_s;
         cost->useful_tensor_s += mma.useful_s;
         cost->smem_s += operand_s;
-        cost->replication = fmax(cost->replication, mma.replication);
+        cost->replication = larger(cost->replication, mma.replication);
         if (i == 0) {
             sum->first_replication = mma.replication;
             sum->first_operand_elements = mma.operand_elements;
@@ -233,7 +239,7 @@ static void add_mma_list(const struct time_model *model, const struct tile_loop 
             struct mma_replication share;
             other.layout = MMA_LAYOUT_SPLIT_M;
             mma_replication_compute(&other, warps, &share);
-            cost->layout_replication = fmax(cost->layout_replication, share.replication / mma.replication);
+            cost->layout_replication = larger(cost->layout_replication, share.replication / mma.replication);
         }
     }
 }
@@ -254,12 +260,12 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
     const double lone = warps <= 4 ? LONE_WARP_ISSUE_CYCLES : 1; /* cycles per instruction and sub-core */
     const double sub_cores = warps < 4 ? warps : 4;
     const double special_s = loop->special_ops / model->special_per_s;
-    const double scalar_s = fmax(scalar * lone / sub_cores * model->cycle_s, special_s);
+    const double scalar_s = larger(scalar * lone / sub_cores * model->cycle_s, special_s);
     const double barrier_s = loop->barriers * model->barrier_s;
     const double spill_s = spill_chain_s(model, loop) * ceil_divide(warps, 4);
     const double traffic_s = (loop->smem_bytes + cost->sector_bytes) / model->smem_bytes_per_s;
 
-    cost->issue_s = fmax((scalar + mma.instructions + spill_accesses) / model->issue_per_s, special_s);
+    cost->issue_s = larger((scalar + mma.instructions + spill_accesses) / model->issue_per_s, special_s);
     cost->smem_s += traffic_s + spill_accesses * WARP_LANES * 4 / model->smem_bytes_per_s;
     cost->compute_s = mma.chain_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
     cost->mma_share = mma.chain_s / cost->compute_s;
