@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The one table of commands; a row per command, its text beside its code. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/command_texts.h"
+
+const struct command command_table[] = {
+    {"devices", DEVICES_SUMMARY, DEVICES_USAGE, DEVICES_HELP, command_devices},
+    {"occupancy", OCCUPANCY_SUMMARY, OCCUPANCY_USAGE, OCCUPANCY_HELP, command_occupancy},
+    {"predict", PREDICT_SUMMARY, PREDICT_USAGE, PREDICT_HELP, command_predict},
+    {"curve", CURVE_SUMMARY, CURVE_USAGE, CURVE_HELP, command_curve},
+    {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
+    {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},
+    {"version", VERSION_SUMMARY, VERSION_USAGE, VERSION_HELP, command_version},
+    {"help", HELP_SUMMARY, HELP_USAGE, HELP_HELP, command_help},
+};
+const size_t command_count = sizeof command_table / sizeof command_table[0];
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
+    return NULL;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What `occam help` says of each command, and the commands' entry points. Read by cli/command_table.c; the man page and
+ * the completion follow these texts. */
+#ifndef OCCAM_CLI_COMMAND_TEXTS_H
+#define OCCAM_CLI_COMMAND_TEXTS_H
+
+int command_devices(int argc, char **argv);
+int command_occupancy(int argc, char **argv);
+int command_predict(int argc, char **argv);
+int command_curve(int argc, char **argv);
+int command_plot(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+int command_version(int argc, char **argv);
+int command_help(int argc, char **argv);
+
+/* Options that several commands share; docs/DATA.md describes the output. */
+#define FORMAT_OPTION_HELP                                                                                             \
+    "  --format FORM         text (default), json or csv; keys and columns carry units and are described\n"            \
+    "                        in docs/DATA.md\n"
+#define DEVICE_FILE_OPTION_HELP "  --device-file FILE    read one more GPU from this file (format: docs/DATA.md)\n"
+#define QUESTION_OPTIONS_HELP                                                                                          \
+    "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
+    "  --free                accept knob values outside the scenario's lists\n"                                        \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
+    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
+#define CURVE_OPTIONS_HELP                                                                                             \
+    "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
+    "  --form FORM           law of the step time: given, auto, line, coverage, power, sqrt, saturating,\n"            \
+    "                        padded or hinge; default: the scenario's own. auto fits all to the measured\n"            \
+    "                        points and chooses by leave-one-out error, if the points can choose\n"                    \
+    "  --measured FILE       measured points, CSV with a column concurrency and one of tok_s (all requests\n"          \
+    "                        together), step_ms or itl_ms; they take the place of the scenario's\n"                    \
+    "  --itl-limit-ms T      name the largest concurrency whose inter-token latency stays within T\n"
+
+#define DEVICES_SUMMARY "known GPUs, every figure with unit and source"
+#define DEVICES_USAGE   "devices [NAME] [--device-file FILE] [--format text|json|csv]"
+#define DEVICES_HELP                                                                                                   \
+    "Without a name, lists the GPUs that are known: built in, from $OCCAM_DEVICE_DIR (or\n"                            \
+    "~/.config/occam/devices), and from --device-file. With a name, prints every figure of that GPU with\n"            \
+    "unit, kind of source, citation and notes, and the limits of its compute capability.\n"                            \
+    "Case, hyphens and a leading \"nvidia\" do not matter; sm_120 or 12.0 name a compute capability alone.\n"          \
+    "\n"                                                                                                               \
+    "Options:\n" DEVICE_FILE_OPTION_HELP FORMAT_OPTION_HELP "\n"                                                       \
+    "Examples:\n"                                                                                                      \
+    "  occam devices\n"                                                                                                \
+    "  occam devices 'RTX PRO 6000 Blackwell Server'\n"                                                                \
+    "  occam devices sm_90 --format json\n"
+
+#define OCCUPANCY_SUMMARY "resident CTAs per SM, their limiter, what one more CTA would need"
+#define OCCUPANCY_USAGE                                                                                                \
+    "occupancy --device D --threads N --registers N [--smem B] [--static-smem B] [--carveout P] "                      \
+    "[--barriers N] [--cluster N] [--format text|json|csv]"
+#define OCCUPANCY_HELP                                                                                                 \
+    "Exact for compute capability 7.0 to 12.1. A launch that cannot run is an answer too: feasible is\n"               \
+    "false, the reason is printed, and the exit code is 0.\n"                                                          \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --device D            GPU or compute capability, such as nvidia-h200 or sm_120\n"                               \
+    "  --threads N           threads per CTA\n"                                                                        \
+    "  --registers N         registers per thread\n"                                                                   \
+    "  --smem B              dynamic shared memory per CTA in bytes (default 0)\n"                                     \
+    "  --static-smem B       static shared memory per CTA in bytes (default 0)\n"                                      \
+    "  --carveout P          preferred share of the unified cache for shared memory, 0 to 100 percent;\n"              \
+    "                        default: as much as fits\n"                                                               \
+    "  --barriers N          named barriers per CTA (default 1)\n"                                                     \
+    "  --cluster N           CTAs per cluster (default 1: no clusters)\n" DEVICE_FILE_OPTION_HELP FORMAT_OPTION_HELP   \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam occupancy --device sm_120 --threads 128 --registers 255 --smem 80000\n"                                   \
+    "  occam occupancy --device h200 --threads 256 --registers 64 --smem 49152 --format json\n"
+
+#define PREDICT_SUMMARY "one configuration: does it fit, how long does it take, why"
+#define PREDICT_USAGE                                                                                                  \
+    "predict SCENARIO [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--level P] "                     \
+    "[--format text|json|csv]"
+#define PREDICT_HELP                                                                                                   \
+    "Feasibility, occupancy, waves, kernel time with interval and shares of what limits it, step time and\n"           \
+    "throughput of one configuration. SCENARIO is a YAML file or the name of one that is built in.\n"                  \
+    "kernel_time is the time of all kernels of one layer, in order; registers, SMEM, grid and waves are\n"             \
+    "those of the first kernel. An infeasible configuration is an answer: the exit code is 0, the text says\n"         \
+    "by how many bytes and lists the smallest changes that make it fit.\n"                                             \
+    "ITL (inter-token latency) is the time between two tokens of one request: the step time divided by the\n"          \
+    "tokens per step and request. Throughput counts the tokens of all requests together.\n"                            \
+    "\n"                                                                                                               \
+    "Options:\n" QUESTION_OPTIONS_HELP "\n"                                                                            \
+    "Examples:\n"                                                                                                      \
+    "  occam predict dsv4-flash-sparse-decode\n"                                                                       \
+    "  occam predict dsv4-flash-sparse-decode -s num_stages=3\n"                                                       \
+    "  occam predict my-kernel.yaml -s C=8 --device nvidia-h200 --format json\n"
+
+#define CURVE_SUMMARY "throughput, step time, per-request speed over concurrency"
+#define CURVE_USAGE                                                                                                    \
+    "curve SCENARIO [-s NAME=VALUE ...] [--concurrency LIST] [--form FORM] [--measured FILE] "                         \
+    "[--itl-limit-ms T] [--free] [--device D] [--device-file FILE] [--level P] [--format text|json|csv]"
+#define CURVE_HELP                                                                                                     \
+    "The base configuration over concurrency, with intervals; with -s, the changed configuration beside it,\n"         \
+    "anchored at the base's measured or given step time. Where measured points exist, every law that can be\n"         \
+    "fitted to them is listed with its degrees of freedom and leave-one-out error, and which was chosen, or\n"         \
+    "why none was.\n"                                                                                                  \
+    "\n"                                                                                                               \
+    "Options:\n" CURVE_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                                         \
+    "Examples:\n"                                                                                                      \
+    "  occam curve dsv4-flash-sparse-decode\n"                                                                         \
+    "  occam curve dsv4-flash-sparse-decode -s num_warps=8 --concurrency 1,8,96\n"                                     \
+    "  occam curve my-model.yaml --measured bench.csv --form auto --itl-limit-ms 50\n"
+
+#define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
+#define PLOT_USAGE                                                                                                     \
+    "plot FIGURE SCENARIO [--output FILE | --terminal] [--columns N] [--rows N] [--keep DIR] "                         \
+    "[-s NAME=VALUE ...] [--concurrency LIST] [--form FORM] [--measured FILE] [--itl-limit-ms T] [--free] "            \
+    "[--device D] [--device-file FILE] [--level P]"
+#define PLOT_HELP                                                                                                      \
+    "Figures:\n"                                                                                                       \
+    "  throughput            tokens per second over concurrency: the base with its interval, measured\n"               \
+    "                        points, and with -s the changed configuration\n"                                          \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  -o, --output FILE     file to write; its ending says how: .png, .svg or .pdf\n"                                 \
+    "  --terminal            draw with characters (default without --output)\n"                                        \
+    "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24\n"                                \
+    "  --keep DIR            also leave the gnuplot script and the numbers there\n" CURVE_OPTIONS_HELP                 \
+    "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
+    "  --free                accept knob values outside the scenario's lists\n"                                        \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
+    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"                                \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam plot throughput dsv4-flash-sparse-decode\n"                                                               \
+    "  occam plot throughput dsv4-flash-sparse-decode -s num_warps=8 --output throughput.png\n"
+
+#define DOCTOR_SUMMARY "what is found here and what is missing"
+#define DOCTOR_USAGE   "doctor [--format text|json|csv]"
+#define DOCTOR_HELP                                                                                                    \
+    "One line for each thing that occam can use: GPU, driver, compiler, gnuplot, calibrations, data. Nothing\n"        \
+    "that is missing here stops a prediction; the line says what it is needed for. The exit code is 0.\n"              \
+    "\n"                                                                                                               \
+    "Options:\n" FORMAT_OPTION_HELP "\n"                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam doctor\n"
+
+#define VERSION_SUMMARY "version and how this program was built"
+#define VERSION_USAGE   "version [--format text|json|csv]"
+#define VERSION_HELP                                                                                                   \
+    "Prints the version, the revision of the source and the parts that are built in.\n"                                \
+    "\n"                                                                                                               \
+    "Options:\n" FORMAT_OPTION_HELP "\n"                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam version\n"
+
+#define HELP_SUMMARY "the commands, or the options of one with examples"
+#define HELP_USAGE   "help [COMMAND]"
+#define HELP_HELP                                                                                                      \
+    "Without a command, lists all of them. `occam COMMAND --help` is the same as `occam help COMMAND`.\n"              \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam help predict\n"
+
+#endif
