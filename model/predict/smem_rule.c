@@ -438,6 +438,7 @@ enum status smem_rule_apply(const char *name, const struct smem_rule_input *inpu
 
 /* ---- small questions beside ------------------------------------------------------------------------------------ */
 
+/* SMEM-11. */
 uint64_t accumulator_registers_per_thread(uint32_t block_m, uint32_t block_n, uint32_t accumulator_bytes,
                                           uint32_t threads)
 {
