@@ -8,25 +8,29 @@
 
 #include "base/status.h"
 
-enum { SERVING_LAYER_GROUPS_MAX = 16, SERVING_POINTS_MAX = 512, STEP_TIME_PARAMETERS_MAX = 6,
-       CAPTURED_SIZES_MAX = 512 };
+enum {
+    SERVING_LAYER_GROUPS_MAX = 16,
+    SERVING_POINTS_MAX = 512,
+    STEP_TIME_PARAMETERS_MAX = 6,
+    CAPTURED_SIZES_MAX = 512
+};
 
 /* One point of a measured concurrency table. */
 struct serving_point {
-    double concurrency;          /* requests in the running batch, >= 1 */
-    double step_time_s;          /* seconds per decode step of the whole batch */
-    double relative_sigma;       /* relative standard deviation, 0 = unknown */
+    double concurrency;             /* requests in the running batch, >= 1 */
+    double step_time_s;             /* seconds per decode step of the whole batch */
+    double relative_sigma;          /* relative standard deviation, 0 = unknown */
     double throughput_tokens_per_s; /* as measured; NaN if only a step time was given */
 };
 
 enum step_time_form {
-    STEP_TIME_LINE,              /* a + b n */
-    STEP_TIME_COVERAGE,          /* a + m (1 - (1 - k/E)^n) + b n : distinct experts touched */
-    STEP_TIME_POWER,             /* a + b n^p */
-    STEP_TIME_SQRT,              /* a + s sqrt(n) + b n */
-    STEP_TIME_SATURATING,        /* a + s n/(n + h) + b n */
-    STEP_TIME_PADDED,            /* a + b pad(n), pad = next captured graph size */
-    STEP_TIME_HINGE,             /* a + b1 n + b2 max(0, n - n0) */
+    STEP_TIME_LINE,       /* a + b n */
+    STEP_TIME_COVERAGE,   /* a + m (1 - (1 - k/E)^n) + b n : distinct experts touched */
+    STEP_TIME_POWER,      /* a + b n^p */
+    STEP_TIME_SQRT,       /* a + s sqrt(n) + b n */
+    STEP_TIME_SATURATING, /* a + s n/(n + h) + b n */
+    STEP_TIME_PADDED,     /* a + b pad(n), pad = next captured graph size */
+    STEP_TIME_HINGE,      /* a + b1 n + b2 max(0, n - n0) */
     STEP_TIME_FORM_COUNT
 };
 /* "line", "coverage", ...; static. */
@@ -40,10 +44,10 @@ struct step_time_law {
     enum step_time_form form;
     double parameters[STEP_TIME_PARAMETERS_MAX];
     double covariance[STEP_TIME_PARAMETERS_MAX][STEP_TIME_PARAMETERS_MAX]; /* zero when given, not fitted */
-    double relative_sigma;       /* residual scatter, relative to the step time; 0 when given or exactly determined */
-    int degrees_of_freedom;      /* points - parameters; -1 = given by the user, 0 = exact fit: nothing is validated */
-    double experts_per_token, experts; /* COVERAGE: k and E, else 0 */
-    uint32_t captured_count;     /* PADDED */
+    double relative_sigma;  /* residual scatter, relative to the step time; 0 when given or exactly determined */
+    int degrees_of_freedom; /* points - parameters; -1 = given by the user, 0 = exact fit: nothing is validated */
+    double experts_per_token, experts;         /* COVERAGE: k and E, else 0 */
+    uint32_t captured_count;                   /* PADDED */
     double captured_sizes[CAPTURED_SIZES_MAX]; /* ascending */
 };
 
@@ -56,16 +60,17 @@ struct layer_group {
 
 struct serving_model {
     bool present;
-    struct step_time_law base;   /* the step with the base configuration */
-    bool base_from_points;       /* base was fitted to points below, not given */
+    struct step_time_law base; /* the step with the base configuration */
+    bool base_from_points;     /* base was fitted to points below, not given */
     uint32_t point_count;
     struct serving_point points[SERVING_POINTS_MAX];
     double tokens_per_step_per_request; /* 1 without speculation */
-    double itl_limit_s;          /* NaN if none is set */
-    double floor_bytes_fixed;    /* bytes every step must read per GPU whatever the kernel does (dense weights); 0 unknown */
+    double itl_limit_s;                 /* NaN if none is set */
+    double
+        floor_bytes_fixed; /* bytes every step must read per GPU whatever the kernel does (dense weights); 0 unknown */
     double floor_bytes_per_expert; /* per GPU and step, per distinct expert of one layer times layers; 0 = no experts */
     double experts_per_token, experts; /* for the distinct-expert count; 0 = dense */
-    double kernel_share_measured; /* share of the base step spent in the kernels, NaN = unknown */
+    double kernel_share_measured;      /* share of the base step spent in the kernels, NaN = unknown */
     double kernel_share_relative_sigma;
 };
 

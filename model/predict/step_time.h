@@ -22,8 +22,9 @@ double step_time_floor(const struct serving_model *serving, double concurrency, 
 struct serving_estimate {
     double concurrency;
     double step_time_s, step_time_lo_s, step_time_hi_s;
-    double throughput_tokens_per_s, throughput_lo_tokens_per_s, throughput_hi_tokens_per_s; /* n x tokens per step / step */
-    double request_tokens_per_s;         /* per request */
+    double throughput_tokens_per_s, throughput_lo_tokens_per_s,
+        throughput_hi_tokens_per_s; /* n x tokens per step / step */
+    double request_tokens_per_s;    /* per request */
 };
 /* The base configuration at n: z = two-sided normal quantile of the interval (or Student's t for few points, see
  * step_time_quantile in calibrate/step_time_fit.h). The interval is symmetric in log(step time), so lo > 0.
@@ -33,8 +34,8 @@ struct serving_estimate {
 void serving_estimate_base(const struct serving_model *serving, double concurrency, double z,
                            struct serving_estimate *result);
 /* A variant whose kernels take kernel_delta_s more per step than the base's (may be negative), with standard deviation
- * kernel_delta_sigma_s, anchored at the base law (eq. STEP-11). If the change would take away the whole step, the kernel
- * model contradicts the measured step: every field but concurrency is NaN and the caller must say so. */
+ * kernel_delta_sigma_s, anchored at the base law (eq. STEP-11). If the change would take away the whole step, the
+ * kernel model contradicts the measured step: every field but concurrency is NaN and the caller must say so. */
 void serving_estimate_variant(const struct serving_model *serving, double concurrency, double kernel_delta_s,
                               double kernel_delta_sigma_s, double z, struct serving_estimate *result);
 /* Largest concurrency (whole number, 1..limit) whose step time per token stays within itl_limit_s; 0 if none does.
