@@ -12,8 +12,8 @@ static void list_commands(void)
                  "Usage: occam COMMAND [ARGUMENT ...]\n\nCommands:\n");
     for (size_t i = 0; i < command_count; i++)
         (void)printf("  %-10s  %s\n", command_table[i].name, command_table[i].summary);
-    (void)printf("\n`occam help COMMAND` shows options and examples. Start with:\n"
-                 "  occam predict dsv4-flash-sparse-decode\n");
+    (void)printf("\n`occam help COMMAND` shows options and examples. Start with\n"
+                 "`occam predict dsv4-flash-sparse-decode`.\n");
 }
 
 int command_help(int argc, char **argv)

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Opens a question: catalogue, scenario, values, model, and how well the step-time law is known. */
+#include "cli/question.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/statistics.h"
+#include "model/predict/step_time.h"
+
+double student_factor(double level, int degrees_of_freedom)
+{
+    const double pi = 3.14159265358979323846;
+    double p = 0.5 + level / 2.0, z = normal_quantile(p), n = degrees_of_freedom;
+
+    if (degrees_of_freedom <= 0)
+        return z;
+    if (degrees_of_freedom == 1)
+        return tan(pi * (p - 0.5));
+    if (degrees_of_freedom == 2)
+        return (2.0 * p - 1.0) * sqrt(2.0 / (4.0 * p * (1.0 - p)));
+    /* Abramowitz and Stegun 26.7.5, four terms: within 1 % from three degrees of freedom on at usual levels. */
+    double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
+    double g1 = (z3 + z) / 4.0, g2 = (5.0 * z5 + 16.0 * z3 + 3.0 * z) / 96.0;
+    double g3 = (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / 384.0;
+    double g4 = (79.0 * z9 + 776.0 * z7 + 1482.0 * z5 - 1920.0 * z3 - 945.0 * z) / 92160.0;
+
+    return z + g1 / n + g2 / (n * n) + g3 / (n * n * n) + g4 / (n * n * n * n);
+}
+
+/* Root mean square of the relative misses of a law at measured points. */
+static double law_scatter(const struct serving_model *serving)
+{
+    double sum = 0.0;
+
+    for (uint32_t i = 0; i < serving->point_count; i++) {
+        const struct serving_point *point = &serving->points[i];
+        double miss = log(point->step_time_s / step_time_evaluate(&serving->base, point->concurrency));
+
+        sum += miss * miss;
+    }
+    return sqrt(sum / serving->point_count);
+}
+
+void question_judge_step_law(struct question *question)
+{
+    struct serving_model *serving = &question->serving;
+    struct step_time_law *law = &serving->base;
+    char *basis = question->step_basis;
+    size_t size = sizeof question->step_basis;
+
+    question->step_z = normal_quantile(0.5 + question->level / 2.0);
+    question->step_interval_known = false;
+    if (!serving->present) {
+        (void)snprintf(basis, size, "the scenario has no serving part");
+    } else if (law->degrees_of_freedom > 0) {
+        question->step_interval_known = true;
+        question->step_z = student_factor(question->level, law->degrees_of_freedom);
+        (void)snprintf(basis, size, "%s fitted to %u measured points, %d degree%s of freedom",
+                       step_time_form_name(law->form), serving->point_count, law->degrees_of_freedom,
+                       law->degrees_of_freedom == 1 ? "" : "s");
+    } else if (law->degrees_of_freedom == 0) {
+        (void)snprintf(basis, size, "%s through %u measured points exactly: nothing is validated, no interval",
+                       step_time_form_name(law->form), serving->point_count);
+    } else if (serving->point_count > 0) {
+        law->relative_sigma = law_scatter(serving);
+        question->step_interval_known = true;
+        question->step_z = student_factor(question->level, (int)serving->point_count);
+        (void)snprintf(basis, size, "%s as given; interval from its misses at %u measured points",
+                       step_time_form_name(law->form), serving->point_count);
+    } else {
+        (void)snprintf(basis, size, "%s as given, without measured points: no interval",
+                       step_time_form_name(law->form));
+    }
+}
+
+double question_concurrency(const struct question *question, const double *values)
+{
+    long index = scenario_concurrency_variable(question->scenario);
+
+    return index < 0 ? 1.0 : values[index];
+}
+
+void question_values_at(const struct question *question, const double *values, double concurrency, double *out)
+{
+    size_t count = scenario_variable_count(question->scenario);
+    long index = scenario_concurrency_variable(question->scenario);
+
+    memcpy(out, values, count * sizeof *out);
+    if (index >= 0)
+        out[index] = concurrency;
+}
+
+static bool is_listed(const struct scenario_variable *variable, double value)
+{
+    for (uint32_t i = 0; i < variable->value_count; i++)
+        if (variable->values[i] == value)
+            return true;
+    return false;
+}
+
+static void compare_with_base(struct question *question)
+{
+    size_t count = scenario_variable_count(question->scenario);
+    long concurrency = scenario_concurrency_variable(question->scenario);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct scenario_variable *variable = scenario_variable_get(question->scenario, i);
+        bool changed = question->values[i] != question->base[i];
+
+        question->outside_lists = question->outside_lists || !is_listed(variable, question->values[i]);
+        if ((long)i == concurrency)
+            question->base[i] = question->values[i];
+        else if (variable->is_knob)
+            question->knobs_changed = question->knobs_changed || changed;
+        else
+            question->workload_changed = question->workload_changed || changed;
+    }
+}
+
+/* The serving part describes what was measured on the scenario's own GPU. */
+static enum status compare_device(struct question *question, const char *scenario_path, struct error *error)
+{
+    struct scenario *own = NULL;
+    enum status status = scenario_read(scenario_path, question->catalogue, NULL, &own, error);
+
+    if (status == STATUS_OK)
+        question->other_device = strcmp(scenario_device(own)->name, question->device->name) != 0;
+    scenario_free(own);
+    return status;
+}
+
+static enum status read_files(struct question *question, const char *scenario_path,
+                              const struct question_options *options, struct error *error)
+{
+    const struct gpu_device *from_file = NULL;
+    const char *device = options->device;
+    enum status status = device_catalogue_create(&question->catalogue, error);
+
+    if (status == STATUS_OK && options->device_file != NULL)
+        status = device_catalogue_add_file(question->catalogue, options->device_file, &from_file, error);
+    if (device == NULL && from_file != NULL)
+        device = from_file->name;
+    if (status == STATUS_OK)
+        status = scenario_read(scenario_path, question->catalogue, device, &question->scenario, error);
+    if (status != STATUS_OK)
+        return status;
+    question->device = scenario_device(question->scenario);
+    if (device != NULL)
+        status = compare_device(question, scenario_path, error);
+    if (status == STATUS_OK)
+        status = scenario_evaluator_create(question->scenario, &question->evaluator, error);
+    return status;
+}
+
+enum status question_open(struct question *question, const char *scenario_path, const struct question_options *options,
+                          struct error *error)
+{
+    enum status status = read_files(question, scenario_path, options, error);
+
+    if (status != STATUS_OK)
+        return status;
+    scenario_base_values(question->scenario, question->base);
+    scenario_base_values(question->scenario, question->values);
+    for (size_t i = 0; i < options->assignments.count && status == STATUS_OK; i++)
+        status = scenario_set_value(question->scenario, options->assignments.items[i], options->free_values,
+                                    question->values, error);
+    if (status != STATUS_OK)
+        return status;
+    compare_with_base(question);
+    question->level = options->level;
+    model_parameters_init(&question->parameters);
+    question->parameters.interval_level = options->level;
+    status = time_model_init(&question->time_model, question->device, &question->parameters, &question->untimed);
+    question->timed = status == STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_MISSING) {
+        *error = question->untimed;
+        return status;
+    }
+    question->serving = *scenario_serving(question->scenario);
+    question_judge_step_law(question);
+    if (question->serving.present && !(question_concurrency(question, question->values) > 0.0))
+        return error_set(error, STATUS_USAGE, "the concurrency must be above 0");
+    return STATUS_OK;
+}
+
+void question_release(struct question *question)
+{
+    scenario_evaluator_free(question->evaluator);
+    scenario_free(question->scenario);
+    device_catalogue_free(question->catalogue);
+    *question = (struct question){0};
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What predict, curve, plot, sweep and whatif are asked: a scenario, a device, changed values; opened once, with
+ * everything a prediction needs. */
+#ifndef OCCAM_CLI_QUESTION_H
+#define OCCAM_CLI_QUESTION_H
+
+#include "cli/options.h"
+#include "evidence/scenario.h"
+#include "model/describe/model_parameters.h"
+#include "model/predict/kernel_time.h"
+
+enum {
+    QUESTION_VALUES_MAX = SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX
+};
+
+struct question_options {
+    const char *device, *device_file;
+    struct text_list assignments;
+    bool free_values;
+    double level;
+    enum output_format format;
+};
+
+/* Rows of the options above for a command's table; set options.level to QUESTION_LEVEL_DEFAULT before parsing. */
+#define QUESTION_OPTION_ROWS(options)                                                                                  \
+    {'s', "set", OPTION_LIST, &(options).assignments, 0, 0}, {0, "free", OPTION_FLAG, &(options).free_values, 0, 0},   \
+        {0, "device", OPTION_TEXT, &(options).device, 0, 0},                                                           \
+        {0, "device-file", OPTION_TEXT, &(options).device_file, 0, 0},                                                 \
+    {                                                                                                                  \
+        0, "level", OPTION_NUMBER, &(options).level, 0.5, 0.999                                                        \
+    }
+#define QUESTION_FORMAT_ROW(options)                                                                                   \
+    {                                                                                                                  \
+        0, "format", OPTION_FORMAT, &(options).format, 0, 0                                                            \
+    }
+#define QUESTION_LEVEL_DEFAULT 0.9
+
+struct question {
+    struct device_catalogue *catalogue;
+    struct scenario *scenario;
+    struct scenario_evaluator *evaluator;
+    const struct gpu_device *device;
+    double base[QUESTION_VALUES_MAX];   /* base configuration; the concurrency as asked */
+    double values[QUESTION_VALUES_MAX]; /* as asked */
+    bool knobs_changed;                 /* some knob differs from the base */
+    bool workload_changed;              /* some workload variable besides the concurrency does */
+    bool outside_lists;                 /* a value is not among those the scenario lists */
+    bool other_device;                  /* not the GPU on which the scenario's step time was measured */
+    struct model_parameters parameters;
+    bool timed; /* time_model is ready; else untimed says what is missing */
+    struct time_model time_model;
+    struct error untimed;
+    double level;
+    struct serving_model serving; /* the scenario's; its scatter filled in from measured points where the law was
+                                     only given */
+    char step_basis[160];         /* where the step-time law and its interval come from, one clause */
+    bool step_interval_known;     /* else lower and upper ends are NaN */
+    double step_z;                /* two-sided quantile for the base law: normal, or Student's t for few points */
+};
+
+/* Reads everything. Zero-initialise *question; release it also after an error. */
+MUST_CHECK enum status question_open(struct question *question, const char *scenario_path,
+                                     const struct question_options *options, struct error *error);
+void question_release(struct question *question);
+/* Recomputes step_basis, step_interval_known and step_z after question->serving was changed. */
+void question_judge_step_law(struct question *question);
+/* The concurrency that values ask for; 1 where the scenario has no such variable. */
+double question_concurrency(const struct question *question, const double *values);
+/* Copies question->values with the concurrency replaced (where the scenario has one). */
+void question_values_at(const struct question *question, const double *values, double concurrency, double *out);
+/* Two-sided quantile of Student's t for the level and degrees of freedom; the normal one for 0 or less. */
+double student_factor(double level, int degrees_of_freedom);
+
+#endif
