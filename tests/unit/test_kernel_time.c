@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Kernel time on the invented device, worked by hand; replication against counts in compiled Triton 3.6 kernels. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "model/predict/kernel_time.h"
+#include "model/predict/tile_cost.h"
+#include "tests/support/assert_close.h"
+#include "tests/support/fixture_device.h"
+
+/* Fourth roots of sums of fourth powers: some ten roundings. */
+#define TOL_NORM 1e-13
+
+static struct gpu_device device;
+static struct time_model model;
+
+static void setup(void)
+{
+    struct model_parameters parameters;
+    struct error error;
+    fixture_device_init(&device);
+    model_parameters_init(&parameters);
+    ck_assert_msg(time_model_init(&model, &device, &parameters, &error) == STATUS_OK, "%s", error.text);
+}
+
+/* 128 threads, 32 registers: 13 CTAs fit by warps (52 / 4), 16 by registers. Nothing in the loop but its overhead. */
+static struct kernel_case empty_kernel(uint64_t grid_ctas, double iterations)
+{
+    struct kernel_case kernel;
+    memset(&kernel, 0, sizeof kernel);
+    kernel.name = "empty";
+    kernel.launch = (struct kernel_launch){.grid_ctas = grid_ctas,
+                                           .threads = 128,
+                                           .registers_per_thread = 32,
+                                           .barriers = 1,
+                                           .cluster_ctas = 1,
+                                           .carveout_percent = CARVEOUT_DEFAULT};
+    kernel.loop.iterations = iterations;
+    kernel.loop.buffers = 1;
+    return kernel;
+}
+
+static double predicted_s(const struct kernel_case *kernel)
+{
+    struct kernel_time result;
+    struct error error;
+    ck_assert_msg(kernel_case_validate(kernel, &error) == STATUS_OK, "%s", error.text);
+    kernel_time_predict(&model, kernel, &result);
+    ck_assert(result.feasible);
+    return result.time_s;
+}
+
+START_TEST(one_cta_takes_its_critical_path)
+{
+    /* launch 2.385 us + CTA start 0.433 us + 7 iterations of 120 cycles at 1.913 GHz */
+    const struct kernel_case kernel = empty_kernel(1, 7);
+    assert_close_rel(predicted_s(&kernel), 2.385e-6 + 0.433e-6 + 7 * 120 / 1.913e9, TOL_NORM);
+}
+END_TEST
+
+START_TEST(uniform_ctas_without_contention_follow_the_rounds)
+{
+    const double chain_s = 0.433e-6 + 7 * 120 / 1.913e9;
+    const uint64_t slots = 37 * 13;
+    for (uint64_t rounds = 1; rounds <= 3; rounds++) {
+        const struct kernel_case full = empty_kernel(rounds * slots, 7);
+        const struct kernel_case one_more = empty_kernel(rounds * slots + 1, 7);
+        assert_close_rel(predicted_s(&full), 2.385e-6 + (double)rounds * chain_s, TOL_NORM);
+        assert_close_rel(predicted_s(&one_more), 2.385e-6 + (double)(rounds + 1) * chain_s, TOL_NORM);
+    }
+}
+END_TEST
+
+START_TEST(exposed_load_adds_latency_and_transfer)
+{
+    struct kernel_case kernel = empty_kernel(1, 5);
+    kernel.loop.stream =
+        (struct tile_load){.rows = 3, .row_bytes = 1024, .alignment_bytes = 64, .exposures = 2, .distinct_fraction = 1};
+    struct tile_cost cost;
+    tile_cost_compute(&model, &kernel, &cost);
+    const double transfer_s = 3 * 1024 / (61.3 * 1.913e9);
+    assert_close_rel(cost.exposed_s, 2 * 613e-9 + transfer_s, TOL_ROUNDING);
+    assert_close_rel(cost.dram_bytes, 3072, TOL_ROUNDING);
+    kernel.loop.stream.distinct_fraction = 0.25;
+    kernel.loop.stream.index_dependent = true;
+    tile_cost_compute(&model, &kernel, &cost);
+    const double l2_s = 253 / 1.913e9;
+    assert_close_rel(cost.exposed_s, 2 * (0.25 * 613e-9 + 0.75 * l2_s + l2_s) + transfer_s, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(rows_touch_whole_sectors)
+{
+    assert_close_rel(row_sector_bytes(584, 8), 608, TOL_ROUNDING); /* 19 sectors */
+    assert_close_rel(row_sector_bytes(256, 256), 256, TOL_ROUNDING);
+    assert_close_rel(row_sector_bytes(40, 32), 64, TOL_ROUNDING);
+    assert_close_rel(row_sector_bytes(16, 16), 32, TOL_ROUNDING);
+}
+END_TEST
+
+/* mma.sync per warp and loop iteration, counted in the code Triton 3.6 made. */
+static const struct {
+    uint32_t warps, m, n_first, k_first, n_second;
+    double first, second;
+} compiled_counts[] = {
+    {1, 16, 16, 128, 128, 16, 16}, /* GQA decode, 16 padded heads, 16 rows a tile, head dim 128: 32 in all */
+    {2, 16, 16, 128, 128, 8, 8},   /* 16 */
+    {4, 16, 16, 128, 128, 8, 4},   /* 12: the first product is replicated twice */
+    {8, 16, 16, 128, 128, 8, 2},   /* 10 */
+    {8, 16, 64, 128, 128, 8, 8},   /* 16 */
+    {4, 32, 16, 576, 576, 72, 36}, /* sparse decode, block_h 32, 16 rows a tile: 108 */
+    {8, 32, 16, 576, 576, 72, 18}, /* 90: the first product gains nothing from four more warps */
+};
+
+START_TEST(chained_products_match_compiled_code)
+{
+    for (size_t i = 0; i < sizeof compiled_counts / sizeof compiled_counts[0]; i++) {
+        const struct mma_op first = {.m = compiled_counts[i].m,
+                                     .n = compiled_counts[i].n_first,
+                                     .k = compiled_counts[i].k_first,
+                                     .count = 1,
+                                     .layout = MMA_LAYOUT_CHAINED};
+        const struct mma_op second = {.m = compiled_counts[i].m,
+                                      .n = compiled_counts[i].n_second,
+                                      .k = compiled_counts[i].n_first,
+                                      .count = 1,
+                                      .layout = MMA_LAYOUT_CHAINED};
+        struct mma_replication share;
+        mma_replication_compute(&first, compiled_counts[i].warps, &share);
+        assert_close_rel(share.tiles_per_warp * first.k / 16, compiled_counts[i].first, TOL_ROUNDING);
+        mma_replication_compute(&second, compiled_counts[i].warps, &share);
+        assert_close_rel(share.tiles_per_warp * second.k / 16, compiled_counts[i].second, TOL_ROUNDING);
+    }
+}
+END_TEST
+
+START_TEST(small_tile_is_replicated)
+{
+    struct mma_op op = {.m = 32, .n = 16, .k = 576, .count = 1, .layout = MMA_LAYOUT_BALANCED};
+    struct mma_replication share;
+    mma_replication_compute(&op, 4, &share);
+    assert_close_rel(share.replication, 1, TOL_ROUNDING);
+    mma_replication_compute(&op, 8, &share);
+    assert_close_rel(share.replication, 2, TOL_ROUNDING);
+    op.layout = MMA_LAYOUT_SPLIT_M;
+    mma_replication_compute(&op, 4, &share);
+    assert_close_rel(share.replication, 2, TOL_ROUNDING);
+    mma_replication_compute(&op, 8, &share);
+    assert_close_rel(share.replication, 4, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(tensor_chain_is_latency_or_issue_bound)
+{
+    /* 36 dependent steps. One accumulator a warp: latency 31.7 cycles. Four warps a sub-core with 2 accumulators each:
+     * 8 intervals of 4 * 4096 / (1039 * 0.953) = 16.55 cycles. */
+    struct kernel_case kernel = empty_kernel(1, 1);
+    kernel.loop.mma_count = 1;
+    kernel.loop.mma[0] = (struct mma_op){.m = 32, .n = 16, .k = 576, .count = 1, .layout = MMA_LAYOUT_BALANCED};
+    struct tile_cost cost;
+    const double cycle_s = 1 / 1.913e9, interval_s = 4 * 4096 / (1039 * 0.953) * cycle_s;
+    tile_cost_compute(&model, &kernel, &cost);
+    assert_close_rel(cost.mma_share * cost.compute_s, 36 * 31.7 * cycle_s, TOL_NORM);
+    kernel.launch.threads = 512;
+    kernel.loop.mma[0].layout = MMA_LAYOUT_SPLIT_M;
+    tile_cost_compute(&model, &kernel, &cost);
+    assert_close_rel(cost.mma_share * cost.compute_s, 36 * 8 * interval_s, TOL_NORM);
+    assert_close_rel(cost.tensor_s, 16 * 2 * 36 * interval_s / 4, TOL_NORM);
+    assert_close_rel(cost.replication, 8, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(more_buffers_hide_more_latency)
+{
+    double previous_s = INFINITY;
+    for (int buffers = 1; buffers <= 6; buffers++) {
+        struct kernel_case kernel = empty_kernel(1, 50);
+        kernel.loop.gather = (struct tile_load){.rows = 16,
+                                                .row_bytes = 584,
+                                                .alignment_bytes = 8,
+                                                .index_dependent = true,
+                                                .pipelined = true,
+                                                .exposures = 1,
+                                                .distinct_fraction = 1};
+        kernel.loop.buffers = buffers;
+        const double time_s = predicted_s(&kernel);
+        ck_assert_msg(time_s < previous_s, "%d buffers: %g s, one less %g s", buffers, time_s, previous_s);
+        previous_s = time_s;
+    }
+}
+END_TEST
+
+START_TEST(equal_ragged_groups_equal_the_uniform_grid)
+{
+    struct kernel_case uniform = empty_kernel(2 * 37 * 13, 9);
+    struct kernel_case ragged = uniform;
+    ragged.loop.ragged_count = 2;
+    ragged.loop.ragged[0] = (struct ragged_group){.ctas = 500, .iterations = 9};
+    ragged.loop.ragged[1] = (struct ragged_group){.ctas = 2 * 37 * 13 - 500, .iterations = 9};
+    assert_close_rel(predicted_s(&ragged), predicted_s(&uniform), TOL_NORM);
+}
+END_TEST
+
+START_TEST(one_long_cta_sets_the_time)
+{
+    struct kernel_case kernel = empty_kernel(40, 1);
+    kernel.loop.ragged_count = 2;
+    kernel.loop.ragged[0] = (struct ragged_group){.ctas = 39, .iterations = 1};
+    kernel.loop.ragged[1] = (struct ragged_group){.ctas = 1, .iterations = 100};
+    assert_close_rel(predicted_s(&kernel), 2.385e-6 + 0.433e-6 + 100 * 120 / 1.913e9, TOL_NORM);
+}
+END_TEST
+
+START_TEST(impossible_launch_has_no_time)
+{
+    struct kernel_case kernel = empty_kernel(10, 1);
+    kernel.launch.dynamic_smem_bytes = 117 * 1024 + 1;
+    struct kernel_time result;
+    kernel_time_predict(&model, &kernel, &result);
+    ck_assert(!result.feasible);
+    ck_assert(isnan(result.time_s) && isnan(result.time_lo_s) && isnan(result.time_hi_s));
+}
+END_TEST
+
+START_TEST(skipped_kernel_costs_nothing)
+{
+    struct layer_case layer = {.kernel_count = 2, .kernels = {empty_kernel(10, 3), empty_kernel(10, 3)}};
+    struct layer_time both, one;
+    layer_time_predict(&model, &layer, &both);
+    layer.kernels[1].skipped = true;
+    layer_time_predict(&model, &layer, &one);
+    assert_close_rel(both.time_s, 2 * one.time_s + 1.171e-6, TOL_NORM); /* one graph gap */
+    assert_close_rel(one.time_s, one.kernels[0].time_s, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(unknown_tensor_rate_is_said)
+{
+    struct kernel_case kernel = empty_kernel(1, 1);
+    struct model_parameters parameters;
+    struct error error;
+    kernel.loop.mma_count = 1;
+    kernel.loop.mma[0] = (struct mma_op){.m = 16, .n = 8, .k = 64, .count = 1, .format = NUMBER_FORMAT_FP4};
+    ck_assert_int_eq(time_model_supports(&model, &kernel, &error), STATUS_OK);
+    fixture_device_set(&device, GPU_FIGURE_FP4_RATE, (double)NAN);
+    model_parameters_init(&parameters);
+    ck_assert_int_eq(time_model_init(&model, &device, &parameters, &error), STATUS_OK);
+    ck_assert_int_eq(time_model_supports(&model, &kernel, &error), STATUS_MISSING);
+    ck_assert_ptr_nonnull(strstr(error.text, "fp4"));
+}
+END_TEST
+
+START_TEST(unphysical_parameter_is_refused)
+{
+    struct model_parameters parameters;
+    struct error error;
+    model_parameters_init(&parameters);
+    parameters.items[PARAMETER_DRAM_BANDWIDTH_FACTOR].value = 3;
+    ck_assert_int_eq(time_model_init(&model, &device, &parameters, &error), STATUS_DOMAIN);
+    ck_assert_ptr_nonnull(strstr(error.text, "dram_bandwidth_factor"));
+    model_parameters_init(&parameters);
+    parameters.items[PARAMETER_BARRIER_FACTOR].value = (double)NAN;
+    ck_assert_int_eq(time_model_init(&model, &device, &parameters, &error), STATUS_DOMAIN);
+}
+END_TEST
+
+START_TEST(fast_powers_equal_the_general_ones)
+{
+    struct kernel_case kernel = empty_kernel(1000, 11);
+    kernel.loop.stream = (struct tile_load){
+        .rows = 4, .row_bytes = 2048, .alignment_bytes = 64, .pipelined = true, .exposures = 1, .distinct_fraction = 1};
+    kernel.loop.buffers = 3;
+    kernel.loop.fp32_ops = 9999;
+    for (int exponent = 1; exponent <= 4; exponent++) {
+        struct kernel_time exact, near;
+        model.overlap_exponent = model.pipeline_exponent = exponent;
+        kernel_time_predict(&model, &kernel, &exact);
+        model.overlap_exponent = model.pipeline_exponent = exponent + 1e-9; /* takes pow() */
+        kernel_time_predict(&model, &kernel, &near);
+        assert_close_rel(exact.time_s, near.time_s, 1e-8);
+    }
+}
+END_TEST
+
+START_TEST(validation_names_what_is_wrong)
+{
+    struct error error;
+    struct kernel_case kernel = empty_kernel(0, 1);
+    ck_assert_int_eq(kernel_case_validate(&kernel, &error), STATUS_DOMAIN);
+    ck_assert_ptr_nonnull(strstr(error.text, "grid"));
+    kernel = empty_kernel(5, (double)NAN);
+    ck_assert_int_eq(kernel_case_validate(&kernel, &error), STATUS_DOMAIN);
+    ck_assert_ptr_nonnull(strstr(error.text, "iterations"));
+    kernel = empty_kernel(5, 1);
+    kernel.loop.ragged_count = 1;
+    kernel.loop.ragged[0] = (struct ragged_group){.ctas = 4, .iterations = 1};
+    ck_assert_int_eq(kernel_case_validate(&kernel, &error), STATUS_DOMAIN);
+    ck_assert_ptr_nonnull(strstr(error.text, "ragged"));
+    kernel = empty_kernel(5, 1);
+    kernel.loop.gather = (struct tile_load){.rows = 2, .row_bytes = -1, .alignment_bytes = 8, .exposures = 1};
+    ck_assert_int_eq(kernel_case_validate(&kernel, &error), STATUS_DOMAIN);
+    ck_assert_ptr_nonnull(strstr(error.text, "gather row_bytes"));
+}
+END_TEST
+
+Suite *suite_kernel_time(void)
+{
+    Suite *suite = suite_create("kernel_time");
+    TCase *tests = tcase_create("time");
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, one_cta_takes_its_critical_path);
+    tcase_add_test(tests, uniform_ctas_without_contention_follow_the_rounds);
+    tcase_add_test(tests, exposed_load_adds_latency_and_transfer);
+    tcase_add_test(tests, rows_touch_whole_sectors);
+    tcase_add_test(tests, chained_products_match_compiled_code);
+    tcase_add_test(tests, small_tile_is_replicated);
+    tcase_add_test(tests, tensor_chain_is_latency_or_issue_bound);
+    tcase_add_test(tests, more_buffers_hide_more_latency);
+    tcase_add_test(tests, equal_ragged_groups_equal_the_uniform_grid);
+    tcase_add_test(tests, one_long_cta_sets_the_time);
+    tcase_add_test(tests, impossible_launch_has_no_time);
+    tcase_add_test(tests, skipped_kernel_costs_nothing);
+    tcase_add_test(tests, unknown_tensor_rate_is_said);
+    tcase_add_test(tests, unphysical_parameter_is_refused);
+    tcase_add_test(tests, fast_powers_equal_the_general_ones);
+    tcase_add_test(tests, validation_names_what_is_wrong);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
