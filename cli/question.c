@@ -6,28 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/statistics.h"
+#include "calibrate/step_time_fit.h"
 #include "model/predict/step_time.h"
-
-double student_factor(double level, int degrees_of_freedom)
-{
-    const double pi = 3.14159265358979323846;
-    double p = 0.5 + level / 2.0, z = normal_quantile(p), n = degrees_of_freedom;
-
-    if (degrees_of_freedom <= 0)
-        return z;
-    if (degrees_of_freedom == 1)
-        return tan(pi * (p - 0.5));
-    if (degrees_of_freedom == 2)
-        return (2.0 * p - 1.0) * sqrt(2.0 / (4.0 * p * (1.0 - p)));
-    /* Abramowitz and Stegun 26.7.5, four terms: within 1 % from three degrees of freedom on at usual levels. */
-    double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
-    double g1 = (z3 + z) / 4.0, g2 = (5.0 * z5 + 16.0 * z3 + 3.0 * z) / 96.0;
-    double g3 = (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / 384.0;
-    double g4 = (79.0 * z9 + 776.0 * z7 + 1482.0 * z5 - 1920.0 * z3 - 945.0 * z) / 92160.0;
-
-    return z + g1 / n + g2 / (n * n) + g3 / (n * n * n) + g4 / (n * n * n * n);
-}
 
 /* Root mean square of the relative misses of a law at measured points. */
 static double law_scatter(const struct serving_model *serving)
@@ -50,13 +30,13 @@ void question_judge_step_law(struct question *question)
     char *basis = question->step_basis;
     size_t size = sizeof question->step_basis;
 
-    question->step_z = normal_quantile(0.5 + question->level / 2.0);
+    question->step_z = step_time_quantile(-1, question->level);
     question->step_interval_known = false;
     if (!serving->present) {
         (void)snprintf(basis, size, "the scenario has no serving part");
     } else if (law->degrees_of_freedom > 0) {
         question->step_interval_known = true;
-        question->step_z = student_factor(question->level, law->degrees_of_freedom);
+        question->step_z = step_time_quantile(law->degrees_of_freedom, question->level);
         (void)snprintf(basis, size, "%s fitted to %u measured points, %d degree%s of freedom",
                        step_time_form_name(law->form), serving->point_count, law->degrees_of_freedom,
                        law->degrees_of_freedom == 1 ? "" : "s");
@@ -66,7 +46,7 @@ void question_judge_step_law(struct question *question)
     } else if (serving->point_count > 0) {
         law->relative_sigma = law_scatter(serving);
         question->step_interval_known = true;
-        question->step_z = student_factor(question->level, (int)serving->point_count);
+        question->step_z = step_time_quantile((int)serving->point_count, question->level);
         (void)snprintf(basis, size, "%s as given; interval from its misses at %u measured points",
                        step_time_form_name(law->form), serving->point_count);
     } else {

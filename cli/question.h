@@ -68,7 +68,5 @@ void question_judge_step_law(struct question *question);
 double question_concurrency(const struct question *question, const double *values);
 /* Copies question->values with the concurrency replaced (where the scenario has one). */
 void question_values_at(const struct question *question, const double *values, double concurrency, double *out);
-/* Two-sided quantile of Student's t for the level and degrees of freedom; the normal one for 0 or less. */
-double student_factor(double level, int degrees_of_freedom);
 
 #endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * `occam curve`: throughput, step time and per-request speed over concurrency. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text_buffer.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/command_texts.h"
+#include "cli/quantity_text.h"
+#include "cli/report.h"
+#include "cli/throughput_curve.h"
+
+static const char *verdict_name(const struct step_time_fit *fit)
+{
+    switch (fit->verdict) {
+    case STEP_TIME_FIT_OK:
+        return "fitted";
+    case STEP_TIME_FIT_EXACT:
+        return "exact: validates nothing";
+    case STEP_TIME_FIT_UNDETERMINED:
+        return "undetermined";
+    case STEP_TIME_FIT_FAILED:
+        return "failed";
+    default:
+        BUG("unknown fit verdict %d", (int)fit->verdict);
+    }
+}
+
+static void record_estimate(struct report *report, const char *prefix, const struct serving_estimate *estimate,
+                            double tokens_per_step)
+{
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {
+        {"step_time_ms", estimate->step_time_s / SECONDS_PER_MS},
+        {"step_time_lo_ms", estimate->step_time_lo_s / SECONDS_PER_MS},
+        {"step_time_hi_ms", estimate->step_time_hi_s / SECONDS_PER_MS},
+        {"throughput_tokens_per_s", estimate->throughput_tokens_per_s},
+        {"throughput_lo_tokens_per_s", estimate->throughput_lo_tokens_per_s},
+        {"throughput_hi_tokens_per_s", estimate->throughput_hi_tokens_per_s},
+        {"request_tokens_per_s", estimate->request_tokens_per_s},
+        {"itl_ms", estimate->step_time_s / SECONDS_PER_MS / tokens_per_step},
+    };
+    char key[64];
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        (void)snprintf(key, sizeof key, "%s%s", prefix, fields[i].name);
+        report_number(report, key, fields[i].value);
+    }
+}
+
+static double measured_throughput(const struct serving_model *serving, double concurrency)
+{
+    for (uint32_t i = 0; i < serving->point_count; i++)
+        if (serving->points[i].concurrency == concurrency)
+            return concurrency * serving->tokens_per_step_per_request / serving->points[i].step_time_s;
+    return (double)NAN;
+}
+
+static void record_points(struct report *report, const struct question *question, const struct throughput_curve *curve)
+{
+    double tokens = question->serving.tokens_per_step_per_request;
+
+    report_begin_array(report, "points");
+    for (size_t i = 0; i < curve->count; i++) {
+        const struct curve_point *point = &curve->points[i];
+
+        report_begin_object(report, NULL);
+        report_number(report, "concurrency", point->concurrency);
+        record_estimate(report, "", &point->base, tokens);
+        report_number(report, "measured_tokens_per_s", measured_throughput(&question->serving, point->concurrency));
+        if (curve->has_variant) {
+            record_estimate(report, "variant_", &point->variant, tokens);
+            report_number(report, "variant_change_fraction",
+                          point->variant.throughput_tokens_per_s / point->base.throughput_tokens_per_s - 1.0);
+        }
+        report_end(report);
+    }
+    report_end(report);
+}
+
+static void record_fits(struct report *report, const struct throughput_curve *curve)
+{
+    report_begin_array(report, "fits");
+    for (uint32_t i = 0; curve->has_fits && i < curve->fits.count; i++) {
+        const struct step_time_fit *fit = &curve->fits.fits[i];
+
+        report_begin_object(report, NULL);
+        report_string(report, "form", step_time_form_name(fit->law.form));
+        report_string(report, "verdict", verdict_name(fit));
+        report_bool(report, "chosen", curve->fits.chosen == (long)i);
+        report_integer(report, "degrees_of_freedom", fit->law.degrees_of_freedom);
+        report_number(report, "mean_error_percent", 100.0 * fit->mean_relative_error);
+        report_number(report, "leave_one_out_error_percent", 100.0 * fit->leave_one_out_error);
+        report_number(report, "condition_number", fit->condition_number);
+        report_begin_array(report, "parameters_s");
+        for (uint32_t p = 0; fit->has_law && p < step_time_form_parameter_count(fit->law.form); p++)
+            report_number(report, NULL, fit->law.parameters[p]);
+        report_end(report);
+        report_end(report);
+    }
+    report_end(report);
+}
+
+static void record(struct report *report, const struct question *question, const struct throughput_curve *curve)
+{
+    report_string(report, "scenario", scenario_name(question->scenario));
+    report_string(report, "device", question->device->name);
+    report_begin_object(report, "knobs");
+    for (size_t i = 0; i < scenario_knob_count(question->scenario); i++)
+        report_number(report, scenario_variable_get(question->scenario, i)->name, question->values[i]);
+    report_end(report);
+    report_string(report, "form", step_time_form_name(question->serving.base.form));
+    report_string(report, "form_reason", curve->law_reason);
+    report_string(report, "step_basis", question->step_basis);
+    report_string(report, "fits_reason", curve->has_fits ? curve->fits.reason : NULL);
+    report_number(report, "interval_level", question->level);
+    report_bool(report, "has_variant", curve->has_variant);
+    report_string(report, "variant_reason", curve->variant_reason);
+    report_number(report, "itl_limit_ms", curve->itl_limit_ms);
+    report_number(report, "concurrency_within_itl",
+                  isfinite(curve->itl_limit_ms) ? curve->within_itl_limit : (double)NAN);
+    record_points(report, question, curve);
+    record_fits(report, curve);
+}
+
+static enum status print_points(const struct report *report, const struct throughput_curve *curve, struct error *error)
+{
+    static const struct report_column columns[] = {
+        {"concurrency", "requests", 6},
+        {"step_time_ms", "step ms", 4},
+        {"throughput_tokens_per_s", "tok/s", 4},
+        {"throughput_lo_tokens_per_s", "from", 4},
+        {"throughput_hi_tokens_per_s", "to", 4},
+        {"request_tokens_per_s", "tok/s/req", 4},
+        {"measured_tokens_per_s", "measured", 4},
+        {"variant_throughput_tokens_per_s", "variant", 4},
+        {"variant_throughput_lo_tokens_per_s", "from", 4},
+        {"variant_throughput_hi_tokens_per_s", "to", 4},
+        {"variant_change_fraction", "change", 2},
+    };
+    const size_t count = sizeof columns / sizeof columns[0];
+    enum {
+        VARIANT_COLUMNS = 4
+    };
+
+    return report_print_table(report, "points", columns, curve->has_variant ? count : count - VARIANT_COLUMNS, stdout,
+                              error);
+}
+
+static enum status print_fits(const struct report *report, const struct throughput_curve *curve, struct error *error)
+{
+    static const struct report_column columns[] = {
+        {"form", "form", 0},
+        {"degrees_of_freedom", "freedom", 3},
+        {"mean_error_percent", "mean error %", 2},
+        {"leave_one_out_error_percent", "left-out error %", 2},
+        {"verdict", "verdict", 0},
+    };
+
+    if (!curve->has_fits)
+        return STATUS_OK;
+    (void)printf("\nFits to the measured points: %s\n", curve->fits.reason);
+    return report_print_table(report, "fits", columns, sizeof columns / sizeof columns[0], stdout, error);
+}
+
+static enum status print_text(const struct report *report, const struct question *question,
+                              const struct throughput_curve *curve, struct error *error)
+{
+    char number[32];
+    enum status status;
+
+    (void)printf("%s on %s\nStep time: %s (%s)\n", scenario_name(question->scenario), question->device->title,
+                 question->step_basis, curve->law_reason);
+    if (curve->has_variant) {
+        (void)printf("Variant:");
+        for (size_t i = 0; i < scenario_variable_count(question->scenario); i++)
+            if (question->values[i] != question->base[i])
+                (void)printf(" %s=%s", scenario_variable_get(question->scenario, i)->name,
+                             number_format(question->values[i], number));
+        if (curve->variant_reason[0] != '\0')
+            (void)printf("; no figures: %s", curve->variant_reason);
+        (void)printf("\n");
+    }
+    (void)printf("\n");
+    status = print_points(report, curve, error);
+    if (isfinite(curve->itl_limit_ms))
+        (void)printf("\nLargest concurrency of the base with an inter-token latency within %s ms: %s%.0f\n",
+                     number_format(curve->itl_limit_ms, number),
+                     curve->within_itl_limit >= CONCURRENCY_MAX ? "at least " : "", curve->within_itl_limit);
+    if (status == STATUS_OK)
+        status = print_fits(report, curve, error);
+    return status;
+}
+
+static enum status answer(struct question *question, const struct curve_options *options, enum output_format format,
+                          struct error *error)
+{
+    struct throughput_curve *curve = calloc(1, sizeof *curve);
+    struct report report = {0};
+    enum status status;
+
+    if (curve == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "memory ran out for the curve");
+    status = throughput_curve_make(question, options, curve, error);
+    if (status == STATUS_OK) {
+        record(&report, question, curve);
+        status = format == OUTPUT_FORMAT_TEXT ? print_text(&report, question, curve, error)
+                                              : report_print(&report, format, "points", stdout, error);
+    }
+    report_release(&report);
+    free(curve);
+    return status;
+}
+
+int command_curve(int argc, char **argv)
+{
+    struct question_options options = {.level = QUESTION_LEVEL_DEFAULT};
+    struct curve_options curve_options = CURVE_OPTIONS_NONE;
+    const struct option_row rows[] = {QUESTION_OPTION_ROWS(options), QUESTION_FORMAT_ROW(options),
+                                      CURVE_OPTION_ROWS(curve_options)};
+    struct question question = {0};
+    struct operands operands;
+    struct error error = {0};
+    enum status status =
+        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
+
+    if (status == STATUS_OK)
+        status = question_open(&question, operands.items[0], &options, &error);
+    if (status == STATUS_OK)
+        status = answer(&question, &curve_options, options.format, &error);
+    question_release(&question);
+    return status == STATUS_OK ? 0 : command_fail("curve", &error);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Step time and throughput over concurrency, for the base and a changed configuration. Used by curve and plot. */
+#ifndef OCCAM_CLI_THROUGHPUT_CURVE_H
+#define OCCAM_CLI_THROUGHPUT_CURVE_H
+
+#include "calibrate/step_time_fit.h"
+#include "cli/question.h"
+#include "model/predict/step_time.h"
+
+enum {
+    CONCURRENCY_MAX = 100000 /* where the search for the ITL limit stops, and the largest value of --concurrency */
+};
+
+struct curve_options {
+    struct number_list concurrency; /* empty: the scenario's list */
+    const char *form, *measured;    /* NULL: not given */
+    double itl_limit_ms;            /* NaN: not given */
+};
+
+/* Rows of the options above; initialise with CURVE_OPTIONS_NONE. */
+#define CURVE_OPTION_ROWS(options)                                                                                     \
+    {0, "concurrency", OPTION_NUMBERS, &(options).concurrency, 1, CONCURRENCY_MAX},                                    \
+        {0, "form", OPTION_TEXT, &(options).form, 0, 0}, {0, "measured", OPTION_TEXT, &(options).measured, 0, 0},      \
+    {                                                                                                                  \
+        0, "itl-limit-ms", OPTION_NUMBER, &(options).itl_limit_ms, 1e-6, 1e9                                           \
+    }
+#define CURVE_OPTIONS_NONE                                                                                             \
+    {                                                                                                                  \
+        .itl_limit_ms = (double)NAN                                                                                    \
+    }
+
+struct curve_point {
+    double concurrency;
+    struct serving_estimate base, variant; /* variant: NaN where it is infeasible or there is none */
+};
+
+struct throughput_curve {
+    size_t count;
+    struct curve_point points[NUMBER_LIST_MAX];
+    bool has_variant;
+    char variant_reason[512]; /* why the variant has no figures; "" if it has */
+    bool has_fits;            /* measured points exist: fits holds what they say */
+    struct step_time_choice fits;
+    char law_reason[320];    /* why the law in use was taken */
+    double itl_limit_ms;     /* NaN: none */
+    double within_itl_limit; /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */
+};
+
+/* Applies form and measured points to question->serving, then computes the curve. Zero-initialise *curve. */
+MUST_CHECK enum status throughput_curve_make(struct question *question, const struct curve_options *options,
+                                             struct throughput_curve *curve, struct error *error);
+
+#endif
