@@ -297,46 +297,37 @@ static void plan_memo(const struct scenario *scenario, uint64_t variables, uint3
 
 static uint64_t memo_variables(const struct scenario_evaluator *evaluator, uint32_t id)
 {
-    if (id < evaluator->cell_count) {
-        const struct cell *cell = &evaluator->cells[id];
-        bool is_copy = cell->compiled.formula->kind == FORMULA_NUMBER ||
-                       (cell->compiled.formula->kind == FORMULA_EXPRESSION && cell->input_count == 1 &&
-                        strcmp(cell->compiled.formula->text, evaluator->scenario->symbols[cell->inputs[0]]) == 0);
-        return is_copy ? 0 : cell->variables;
-    }
-    uint32_t k = id - evaluator->cell_count;
-    uint64_t variables = 0;
-    for (uint32_t i = evaluator->kernel_first[k]; i < evaluator->kernel_first[k + 1]; i++) {
-        variables |= evaluator->cells[i].variables;
-    }
-    return variables;
+    const struct cell *cell = &evaluator->cells[id];
+    bool is_copy = cell->compiled.formula->kind == FORMULA_NUMBER ||
+                   (cell->compiled.formula->kind == FORMULA_EXPRESSION && cell->input_count == 1 &&
+                    strcmp(cell->compiled.formula->text, evaluator->scenario->symbols[cell->inputs[0]]) == 0);
+    return is_copy ? 0 : cell->variables; /* copying a number is cheaper than any table */
 }
 
 static enum status plan_memos(struct scenario_evaluator *evaluator, struct error *error)
 {
     const struct scenario *scenario = evaluator->scenario;
-    evaluator->memo_count = evaluator->cell_count + scenario->kernel_count;
-    evaluator->memos = arena_allocate(&evaluator->arena, evaluator->memo_count, sizeof *evaluator->memos);
+    evaluator->memos = arena_allocate(&evaluator->arena, evaluator->cell_count + 1, sizeof *evaluator->memos);
     if (evaluator->memos == NULL) {
         return out_of_memory(error);
     }
     for (uint32_t limit = MEMO_ENTRIES_MAX; limit >= MEMO_ENTRIES_MIN; limit /= 2) {
         uint64_t bytes = 0;
-        for (uint32_t id = 0; id < evaluator->memo_count; id++) {
+        for (uint32_t id = 0; id < evaluator->cell_count; id++) {
             plan_memo(scenario, memo_variables(evaluator, id), limit, &evaluator->memos[id]);
             bytes += (uint64_t)evaluator->memos[id].size * sizeof(struct memo_entry) * evaluator->context_count;
         }
         if (bytes <= MEMO_BYTES_MAX) {
             break;
         }
-        memset(evaluator->memos, 0, evaluator->memo_count * sizeof *evaluator->memos);
+        memset(evaluator->memos, 0, evaluator->cell_count * sizeof *evaluator->memos);
     }
     for (uint32_t v = 0; v < scenario->variable_count; v++) {
-        evaluator->slow_memos[v] = arena_allocate(&evaluator->arena, evaluator->memo_count, sizeof(uint16_t));
+        evaluator->slow_memos[v] = arena_allocate(&evaluator->arena, evaluator->cell_count + 1, sizeof(uint16_t));
         if (evaluator->slow_memos[v] == NULL) {
             return out_of_memory(error);
         }
-        for (uint32_t id = 0; id < evaluator->memo_count; id++) {
+        for (uint32_t id = 0; id < evaluator->cell_count; id++) {
             const struct memo *memo = &evaluator->memos[id];
             if (memo->size > 0 && (memo_variables(evaluator, id) & ~memo->fast) >> v & 1) {
                 evaluator->slow_memos[v][evaluator->slow_counts[v]++] = (uint16_t)id;
@@ -354,7 +345,7 @@ static enum status create_context(struct scenario_evaluator *evaluator, struct e
 {
     const struct scenario *scenario = evaluator->scenario;
     struct arena *arena = &evaluator->arena;
-    uint32_t cells = evaluator->cell_count, memos = evaluator->memo_count;
+    uint32_t cells = evaluator->cell_count, memos = evaluator->cell_count;
     context->dirty = arena_allocate(arena, evaluator->word_count, sizeof *context->dirty);
     context->values = arena_allocate(arena, cells + 1, sizeof *context->values);
     context->sources = arena_allocate(arena, cells + 1, 1);

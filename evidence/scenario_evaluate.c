@@ -254,8 +254,7 @@ static enum status invalid_cell_error(const struct scenario_evaluator *evaluator
     BUG("kernel %s counts an invalid cell that is not there", scenario->kernels[k].name);
 }
 
-/* STATUS_DOMAIN with *error filled when no kernel can have these values. The outcome is remembered by knob values, for
- * the check costs as much as everything else here. */
+/* STATUS_DOMAIN with *error filled when no kernel can have these values. */
 static enum status check_kernel(const struct scenario_evaluator *evaluator, struct evaluation_context *context,
                                 uint32_t k, struct error *error)
 {
@@ -270,39 +269,49 @@ static enum status check_kernel(const struct scenario_evaluator *evaluator, stru
     if (kernel->mean_iterations) {
         set_mean_iterations(&state->built.loop);
     }
-    uint32_t id = evaluator->cell_count + k;
-    struct memo_entry *entry = memo_find(evaluator, context, id);
-    if (entry == NULL || entry->epoch != context->epochs[id]) {
-        enum status status = kernel_case_validate(&state->built, error);
-        if (status != STATUS_OK) {
-            if (error != NULL && error->line == 0) {
-                memcpy(error->file, evaluator->scenario->path,
-                       strnlen(evaluator->scenario->path, sizeof error->file - 1) + 1);
-                error->file[sizeof error->file - 1] = '\0';
-                error->line = kernel->line;
-                error->column = kernel->column;
-            }
-            return status;
+    enum status status = kernel_case_validate(&state->built, error);
+    if (status != STATUS_OK) {
+        if (error != NULL && error->line == 0) {
+            struct error found = *error;
+            error_set_at(error, status, evaluator->scenario->path, kernel->line, kernel->column, "%s", found.text);
         }
-        if (entry != NULL) {
-            *entry = (struct memo_entry){1, context->epochs[id], 0};
-        }
+        return status;
     }
     state->check = KERNEL_VALID;
     return STATUS_OK;
 }
 
+/* Parts of struct kernel_case that every copy needs; the arrays between and behind them are copied as far as they are
+ * filled. Not constants for the compiler: it would inline copies of a known size as `rep movs`, which is slower here
+ * than the library's copy by half the cost of a whole evaluation. */
+struct copy_plan {
+    size_t head_bytes, tail_offset, tail_bytes;
+};
+static volatile const struct copy_plan copy_plan = {
+    offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, mma),
+    offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, fp32_ops),
+    offsetof(struct tile_loop, ragged) - offsetof(struct tile_loop, fp32_ops)};
+
 static void copy_kernel(const struct kernel_state *state, struct kernel_case *out)
 {
     const struct tile_loop *loop = &state->built.loop;
-    memcpy(out, &state->built, offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, ragged));
-    memcpy(out->loop.ragged, loop->ragged, loop->ragged_count * sizeof loop->ragged[0]);
+    size_t tail_offset = copy_plan.tail_offset;
+    memcpy(out, &state->built, copy_plan.head_bytes);
+    for (uint32_t i = 0; i < loop->mma_count; i++) {
+        out->loop.mma[i] = loop->mma[i];
+    }
+    memcpy((unsigned char *)out + tail_offset, (const unsigned char *)&state->built + tail_offset,
+           copy_plan.tail_bytes);
+    for (uint32_t i = 0; i < loop->ragged_count; i++) {
+        out->loop.ragged[i] = loop->ragged[i];
+    }
     out->skipped = false;
 }
 
 static void skip_kernel(const struct scenario_kernel *kernel, struct kernel_case *out)
 {
-    memset(out, 0, offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, ragged));
+    memset(out, 0, copy_plan.head_bytes);
+    memset((unsigned char *)out + copy_plan.tail_offset, 0, copy_plan.tail_bytes);
     out->name = kernel->name;
     out->skipped = true;
 }

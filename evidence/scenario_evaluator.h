@@ -76,8 +76,8 @@ struct evaluation_context {
     uint64_t *dirty;            /* bit per cell */
     double *values;             /* per cell */
     uint8_t *sources, *invalid; /* per cell */
-    uint32_t *epochs;           /* per memo */
-    struct memo_entry **tables; /* per memo */
+    uint32_t *epochs;           /* per cell */
+    struct memo_entry **tables; /* per cell */
     struct kernel_state kernels[KERNELS_PER_LAYER_MAX];
 };
 
@@ -101,8 +101,7 @@ struct scenario_evaluator {
     bool has_when[KERNELS_PER_LAYER_MAX]; /* the cell kernel_first[k] is its `when` */
     uint64_t *dependents;                 /* symbol x word */
     uint64_t *require_mask, *let_mask, *kernel_masks[KERNELS_PER_LAYER_MAX];
-    struct memo *memos; /* per cell, then per kernel (validity) */
-    uint32_t memo_count;
+    struct memo *memos;                                               /* per cell */
     uint16_t *slow_memos[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX]; /* memos whose epoch the variable ends */
     uint32_t slow_counts[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX];
     uint32_t *sorted[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX]; /* value indices in ascending order of value */
