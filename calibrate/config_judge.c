@@ -202,7 +202,7 @@ static enum config_outcome sum_groups(struct config_judge *judge, const double *
         if (scenario_evaluate_group(judge->evaluator, values, group, &judge->group_layer, &judge->error)) {
             return CONFIG_OUTCOME_INVALID;
         }
-        layer_time_predict(&judge->model, &judge->group_layer, &judge->group_time);
+        layer_time_predict_next(&judge->model, &judge->group_layer, &judge->group_memos[group], &judge->group_time);
         if (!judge->group_time.feasible) {
             judge->time.infeasible_kernel = judge->group_time.infeasible_kernel;
             judge->layer = judge->group_layer;
@@ -307,7 +307,7 @@ static enum status evaluate_layer(struct config_judge *judge, const double *valu
         }
     }
     judge->formats_checked = true; /* formats are no formulas: the same in every configuration */
-    layer_time_predict(&judge->model, &judge->layer, &judge->time);
+    layer_time_predict_next(&judge->model, &judge->layer, &judge->memo, &judge->time);
     *outcome = judge->time.feasible ? CONFIG_OUTCOME_FEASIBLE : CONFIG_OUTCOME_LAUNCH;
     return STATUS_OK;
 }

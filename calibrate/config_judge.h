@@ -7,6 +7,7 @@
 #include "calibrate/config_sweep.h"
 #include "evidence/expression.h"
 #include "model/predict/occupancy.h"
+#include "model/predict/tile_cost.h"
 
 enum {
     SWEEP_RESULT_COUNT = 8,
@@ -32,6 +33,7 @@ struct config_judge {
     struct time_model model;
     struct layer_case layer, group_layer;
     struct layer_time time, group_time;
+    struct layer_memo memo, group_memos[SERVING_LAYER_GROUPS_MAX];
     double direction_sigma[SWEEP_DIRECTION_COUNT];
     struct error error;
     size_t constraint;

@@ -78,6 +78,7 @@ static void cta_cost_compute(const struct time_model *model, const struct tile_l
 struct round_bounds {
     double chain, tensor, issue, smem, sm_bandwidth; /* each bound to the power p, one CTA */
     double shared;                                   /* tensor + issue + smem + sm_bandwidth */
+    double chain_per_s;                              /* chain / the chain's time */
 };
 
 static void round_bounds_compute(const struct cta_cost *cost, double p, struct round_bounds *bounds)
@@ -88,25 +89,39 @@ static void round_bounds_compute(const struct cta_cost *cost, double p, struct r
     bounds->smem = raise(cost->smem_s, p);
     bounds->sm_bandwidth = raise(cost->sm_bandwidth_s, p);
     bounds->shared = bounds->tensor + bounds->issue + bounds->smem + bounds->sm_bandwidth;
+    bounds->chain_per_s = bounds->chain / cost->chain_s;
 }
 
-/* TIME-4: a round in which the busiest SM holds `residents` CTAs. Adds its time, weighted, to the shares. */
-static double add_round(const struct round_bounds *bounds, const struct cta_cost *cost, double residents, double rounds,
-                        double p, double *shares)
+/* Time of some rounds, and what turns their bounds into parts of it. */
+struct round_sum {
+    double time_s, chain_weight, shared_weight;
+};
+
+/* TIME-4: `rounds` rounds in which the busiest SM holds `residents` CTAs. */
+static inline void add_rounds(const struct round_bounds *bounds, double residents, double rounds, double p,
+                              struct round_sum *sum)
 {
     const double scale = raise(residents, p);
     const double norm = bounds->chain + scale * bounds->shared;
     const double time_s = rounds * root(norm, p);
-    const double chain_weight = time_s * bounds->chain / norm / cost->chain_s;
-    const double shared_weight = time_s * scale / norm;
-    shares[TIME_LIMITER_LAUNCH] += chain_weight * cost->chain_start_s;
-    shares[TIME_LIMITER_MEMORY_LATENCY] += chain_weight * cost->chain_latency_s;
-    shares[TIME_LIMITER_DEPENDENCY] += chain_weight * (cost->chain_s - cost->chain_start_s - cost->chain_latency_s);
-    shares[TIME_LIMITER_TENSOR] += shared_weight * bounds->tensor;
-    shares[TIME_LIMITER_ISSUE] += shared_weight * bounds->issue;
-    shares[TIME_LIMITER_SMEM] += shared_weight * bounds->smem;
-    shares[TIME_LIMITER_SM_BANDWIDTH] += shared_weight * bounds->sm_bandwidth;
-    return time_s;
+    const double weight = time_s / norm;
+    sum->time_s += time_s;
+    sum->chain_weight += weight * bounds->chain_per_s;
+    sum->shared_weight += weight * scale;
+}
+
+/* Adds the sum's time, by limiter. */
+static inline void add_shares(const struct round_bounds *bounds, const struct cta_cost *cost,
+                              const struct round_sum *sum, double count, double *shares)
+{
+    const double chain = count * sum->chain_weight, shared = count * sum->shared_weight;
+    shares[TIME_LIMITER_LAUNCH] += chain * cost->chain_start_s;
+    shares[TIME_LIMITER_MEMORY_LATENCY] += chain * cost->chain_latency_s;
+    shares[TIME_LIMITER_DEPENDENCY] += chain * (cost->chain_s - cost->chain_start_s - cost->chain_latency_s);
+    shares[TIME_LIMITER_TENSOR] += shared * bounds->tensor;
+    shares[TIME_LIMITER_ISSUE] += shared * bounds->issue;
+    shares[TIME_LIMITER_SMEM] += shared * bounds->smem;
+    shares[TIME_LIMITER_SM_BANDWIDTH] += shared * bounds->sm_bandwidth;
 }
 
 /* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. */
@@ -123,11 +138,10 @@ static double ragged_rounds_s(const struct time_model *model, const struct tile_
         cta_cost_compute(model, loop, tile, loop->ragged[i].iterations, &cost);
         round_bounds_compute(&cost, model->overlap_exponent, &bounds);
         counts[i] = loop->ragged[i].ctas;
-        double group_shares[TIME_LIMITER_COUNT] = {0};
-        work[i] = add_round(&bounds, &cost, residents, 1, model->overlap_exponent, group_shares);
-        for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
-            shares[k] += group_shares[k] * (double)counts[i];
-        }
+        struct round_sum sum = {0};
+        add_rounds(&bounds, residents, 1, model->overlap_exponent, &sum);
+        add_shares(&bounds, &cost, &sum, (double)counts[i], shares);
+        work[i] = sum.time_s;
         total_s += work[i] * (double)counts[i];
     }
     const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
@@ -150,14 +164,15 @@ static double rounds_s(const struct time_model *model, const struct kernel_case 
     const double p = model->overlap_exponent;
     cta_cost_compute(model, loop, tile, loop->iterations, &cost);
     round_bounds_compute(&cost, p, &bounds);
-    double time_s = 0;
+    struct round_sum sum = {0};
     if (result->waves.full_rounds) {
-        time_s += add_round(&bounds, &cost, result->ctas_per_sm, (double)result->waves.full_rounds, p, shares);
+        add_rounds(&bounds, result->ctas_per_sm, (double)result->waves.full_rounds, p, &sum);
     }
     if (result->waves.tail_ctas) {
-        time_s += add_round(&bounds, &cost, result->waves.tail_ctas_per_sm, 1, p, shares);
+        add_rounds(&bounds, result->waves.tail_ctas_per_sm, 1, p, &sum);
     }
-    return time_s;
+    add_shares(&bounds, &cost, &sum, 1, shares);
+    return sum.time_s;
 }
 
 /* Bytes of the whole grid and the bounds no configuration can beat (TIME-7). */
@@ -242,7 +257,7 @@ static void set_log_sigma(const struct time_model *model, const struct kernel_ca
     }
     if (tile->layout_replication > 1) { /* the layout is unknown: the other one would multiply the tensor work */
         const double exposed = mma + shares[TIME_LIMITER_TENSOR] + shares[TIME_LIMITER_SMEM];
-        structural += squared(exposed * log(tile->layout_replication) / LAYOUT_SPAN_SIGMAS);
+        structural += squared(exposed * tile->layout_log / LAYOUT_SPAN_SIGMAS);
     }
     result->structural_log_sigma = structural > 0 ? sqrt(structural) : 0;
     result->log_sigma = sqrt(variance + structural);
@@ -255,7 +270,9 @@ static void mark_infeasible(struct kernel_time *result)
     result->log_sigma = result->structural_log_sigma = NAN;
 }
 
-void kernel_time_predict(const struct time_model *model, const struct kernel_case *kernel, struct kernel_time *result)
+/* memo may be NULL. */
+static void predict_kernel(const struct time_model *model, const struct kernel_case *kernel, struct tile_memo *memo,
+                           struct kernel_time *result)
 {
     const uint32_t ctas_per_sm = kernel->skipped ? 0 : occupancy_ctas_per_sm(model->limits, &kernel->launch);
     if (ctas_per_sm == 0) { /* every field is set below otherwise; clearing them first would cost a tenth of the time */
@@ -269,15 +286,20 @@ void kernel_time_predict(const struct time_model *model, const struct kernel_cas
     }
     result->ctas_per_sm = ctas_per_sm;
     waves_compute(kernel->launch.grid_ctas, model->sm_count, result->ctas_per_sm, &result->waves);
-    struct tile_cost tile;
-    tile_cost_compute(model, kernel, &tile);
+    struct tile_cost computed;
+    const struct tile_cost *tile = &computed;
+    if (memo) {
+        tile = tile_cost_recall(model, kernel, memo);
+    } else {
+        tile_cost_compute(model, kernel, &computed);
+    }
     double sm_shares[TIME_LIMITER_COUNT] = {0};
-    const double sm_s = rounds_s(model, kernel, &tile, result, sm_shares);
-    grid_traffic(model, kernel, &tile, result);
+    const double sm_s = rounds_s(model, kernel, tile, result, sm_shares);
+    grid_traffic(model, kernel, tile, result);
     compose(model, sm_s, sm_shares, result);
     result->feasible = true;
     result->limiter = largest_share(result->shares);
-    set_log_sigma(model, kernel, &tile, result);
+    set_log_sigma(model, kernel, tile, result);
     const double spread = exp(model->interval_z * result->log_sigma);
     const double floor_s =
         result->dram_floor_s > result->tensor_floor_s ? result->dram_floor_s : result->tensor_floor_s;
@@ -287,14 +309,25 @@ void kernel_time_predict(const struct time_model *model, const struct kernel_cas
         result->time_lo_s = reachable_s;
     }
     result->time_hi_s = result->time_s * spread;
-    result->iteration_compute_s = tile.compute_s;
-    result->iteration_load_s = tile.exposed_s + tile.hidden_latency_s + tile.hidden_transfer_s;
-    result->iteration_s = tile.exposed_s + tile.compute_s;
-    result->replication = tile.replication;
-    result->bytes_in_flight_per_sm = result->ctas_per_sm * tile.in_flight_bytes;
+    result->iteration_compute_s = tile->compute_s;
+    result->iteration_load_s = tile->exposed_s + tile->hidden_latency_s + tile->hidden_transfer_s;
+    result->iteration_s = tile->exposed_s + tile->compute_s;
+    result->replication = tile->replication;
+    result->bytes_in_flight_per_sm = result->ctas_per_sm * tile->in_flight_bytes;
+}
+
+void kernel_time_predict(const struct time_model *model, const struct kernel_case *kernel, struct kernel_time *result)
+{
+    predict_kernel(model, kernel, NULL, result);
 }
 
 void layer_time_predict(const struct time_model *model, const struct layer_case *layer, struct layer_time *result)
+{
+    layer_time_predict_next(model, layer, NULL, result);
+}
+
+void layer_time_predict_next(const struct time_model *model, const struct layer_case *layer, struct layer_memo *memo,
+                             struct layer_time *result)
 {
     double sum_s = 0, sigma_s = 0, structural_s = 0, launched = 0;
     result->feasible = true;
@@ -305,7 +338,7 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
     }
     for (uint32_t i = 0; i < layer->kernel_count; i++) {
         struct kernel_time *kernel = &result->kernels[i];
-        kernel_time_predict(model, &layer->kernels[i], kernel);
+        predict_kernel(model, &layer->kernels[i], memo ? &memo->kernels[i] : NULL, kernel);
         if (!kernel->feasible) {
             result->infeasible_kernel = result->feasible ? i : result->infeasible_kernel;
             result->feasible = false;
@@ -329,12 +362,13 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
         return;
     }
     result->shares[TIME_LIMITER_LAUNCH] += gaps_s;
-    for (int k = 0; k < TIME_LIMITER_COUNT && result->time_s > 0; k++) {
-        result->shares[k] /= result->time_s;
+    const double scale = result->time_s > 0 ? 1 / result->time_s : 0;
+    for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
+        result->shares[k] *= scale;
     }
     result->limiter = largest_share(result->shares);
-    result->log_sigma = result->time_s > 0 ? sigma_s / result->time_s : 0;
-    result->structural_log_sigma = result->time_s > 0 ? structural_s / result->time_s : 0;
+    result->log_sigma = sigma_s * scale;
+    result->structural_log_sigma = structural_s * scale;
     const double spread = exp(model->interval_z * result->log_sigma);
     result->time_lo_s = result->time_s / spread;
     result->time_hi_s = result->time_s * spread;

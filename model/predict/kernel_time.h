@@ -101,5 +101,9 @@ struct layer_time {
     struct kernel_time kernels[KERNELS_PER_LAYER_MAX];
 };
 void layer_time_predict(const struct time_model *model, const struct layer_case *layer, struct layer_time *result);
+/* The same for many layers in a row. *memo (model/predict/tile_cost.h) is zero at first and belongs to this model. */
+struct layer_memo;
+void layer_time_predict_next(const struct time_model *model, const struct layer_case *layer, struct layer_memo *memo,
+                             struct layer_time *result);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef OCCAM_MODEL_PREDICT_TILE_COST_H
 #define OCCAM_MODEL_PREDICT_TILE_COST_H
 
+#include <stddef.h>
+
 #include "model/describe/kernel_case.h"
 #include "model/predict/kernel_time.h"
 
@@ -25,11 +27,27 @@ struct tile_cost {
     double in_flight_bytes;           /* bytes one CTA keeps in flight */
     double replication;               /* largest over the mma list */
     double layout_replication; /* replication under SPLIT_M over the assumed one, where the layout is unknown; else 1 */
+    double layout_log;         /* its natural logarithm */
     double mma_share, issue_share, overhead_share, barrier_share, spill_share; /* parts of compute_s, sum to <= 1 */
+};
+
+/* What the last call computed, and from what. Zero-initialise. */
+struct tile_memo {
+    bool filled;
+    uint32_t threads;
+    unsigned char loop_bytes[offsetof(struct tile_loop, prologue_bytes) - offsetof(struct tile_loop, buffers)];
+    struct tile_cost cost;
+};
+struct layer_memo {
+    struct tile_memo kernels[KERNELS_PER_LAYER_MAX];
 };
 
 /* kernel validated, model initialised. */
 void tile_cost_compute(const struct time_model *model, const struct kernel_case *kernel, struct tile_cost *cost);
+/* The same through a memory of the last call: neighbouring configurations of a sweep often share the iteration. A
+ * memory belongs to one model. Returns the cost, borrowed from memo until the next call. */
+const struct tile_cost *tile_cost_recall(const struct time_model *model, const struct kernel_case *kernel,
+                                         struct tile_memo *memo);
 
 /* Expected bytes of 32-byte sectors that a row of row_bytes touches when rows start at multiples of alignment_bytes
  * (TILE-1). */
