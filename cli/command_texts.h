@@ -8,6 +8,7 @@ int command_devices(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_curve(int argc, char **argv);
+int command_whatif(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
@@ -103,6 +104,28 @@ int command_help(int argc, char **argv);
     "  occam curve dsv4-flash-sparse-decode\n"                                                                         \
     "  occam curve dsv4-flash-sparse-decode -s num_warps=8 --concurrency 1,8,96\n"                                     \
     "  occam curve my-model.yaml --measured bench.csv --form auto --itl-limit-ms 50\n"
+
+#define WHATIF_SUMMARY "base against variant: what moves, by how much, why, how sure"
+#define WHATIF_USAGE                                                                                                   \
+    "whatif SCENARIO -s NAME=VALUE ... [--concurrency LIST] [--explain LO..HI [--across KNOB]] [--free] "              \
+    "[--device D] [--device-file FILE] [--level P] [--format text|json|csv]"
+#define WHATIF_HELP                                                                                                    \
+    "Compares the base configuration with the changed one at every concurrency: change of throughput with\n"           \
+    "interval, probability that it is slower, the mechanisms by name, what is not known and which\n"                   \
+    "measurement would narrow the answer. An infeasible change is an answer: by how many bytes, and the\n"             \
+    "smallest changes that make it fit (exit code 0).\n"                                                               \
+    "\n"                                                                                                               \
+    "Options:\n" QUESTION_OPTIONS_HELP                                                                                 \
+    "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
+    "  --explain LO..HI      the change of -s gained LO to HI percent of throughput: which earlier values of\n"        \
+    "                        the knob would explain that, and what share of the step the kernels must\n"               \
+    "                        then have had\n"                                                                          \
+    "  --across KNOB         with --explain: for every value of this knob as well\n"                                   \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam whatif dsv4-flash-sparse-decode -s num_warps=8\n"                                                         \
+    "  occam whatif dsv4-flash-sparse-decode -s num_stages=3\n"                                                        \
+    "  occam whatif dsv4-flash-sparse-decode -s TARGET_CTAS=512 --explain 6..13 --across split_floor\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \

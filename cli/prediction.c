@@ -121,18 +121,50 @@ static void step_of_variant(const struct question *question, struct prediction *
     step->request_tokens_per_s = question->serving.tokens_per_step_per_request / step->step_time_s;
 }
 
-static enum status predict_step(struct question *question, const double *values, const double *base,
-                                struct prediction *prediction, struct error *error)
+static bool differs(const struct question *question, const double *values, const double *base)
+{
+    for (size_t i = 0; i < scenario_variable_count(question->scenario); i++)
+        if (values[i] != base[i])
+            return true;
+    return false;
+}
+
+/* Effect of the change on the kernels and, with serving, on the step. */
+static enum status predict_effect(struct question *question, const double *values, const double *base,
+                                  const struct serving_model *serving, struct prediction *prediction,
+                                  struct error *error)
 {
     struct step_layers layers;
     enum status status;
-    bool variant = question->knobs_changed || question->workload_changed;
+
+    if (!question->timed) {
+        (void)snprintf(prediction->step_reason, sizeof prediction->step_reason, "%.180s", question->untimed.text);
+        return STATUS_OK;
+    }
+    status = evaluate_step_layers(question, values, base, &layers, error);
+    if (status == STATUS_OK)
+        status = variant_effect_predict(question->device, &question->parameters, layers.groups, layers.count, serving,
+                                        prediction->concurrency, question->level, &prediction->effect, error);
+    prediction->has_effect = status == STATUS_OK;
+    if (status == STATUS_DOMAIN) { /* a layer of the step cannot be launched: an answer, not a mistake */
+        (void)snprintf(prediction->step_reason, sizeof prediction->step_reason, "%.180s", error->text);
+        *error = (struct error){0};
+        return STATUS_OK;
+    }
+    return status;
+}
+
+static enum status predict_step(struct question *question, const double *values, const double *base,
+                                struct prediction *prediction, struct error *error)
+{
+    bool variant = differs(question, values, base);
+    enum status status;
 
     if (!question->serving.present || question->other_device) {
         (void)snprintf(prediction->step_reason, sizeof prediction->step_reason, "%s",
                        question->serving.present ? "the step time was measured on another GPU; it is not carried over"
                                                  : "the scenario has no serving part");
-        return STATUS_OK;
+        return variant ? predict_effect(question, values, base, NULL, prediction, error) : STATUS_OK;
     }
     (void)snprintf(prediction->step_reason, sizeof prediction->step_reason, "%s", question->step_basis);
     serving_estimate_base(&question->serving, prediction->concurrency, question->step_z, &prediction->step);
@@ -144,25 +176,12 @@ static enum status predict_step(struct question *question, const double *values,
     if (!variant)
         return STATUS_OK;
     prediction->has_step = false;
-    if (!question->timed) {
-        (void)snprintf(prediction->step_reason, sizeof prediction->step_reason, "%.180s", question->untimed.text);
-        return STATUS_OK;
+    status = predict_effect(question, values, base, &question->serving, prediction, error);
+    if (status == STATUS_OK && prediction->has_effect) {
+        prediction->has_step = true;
+        step_of_variant(question, prediction);
     }
-    status = evaluate_step_layers(question, values, base, &layers, error);
-    if (status == STATUS_OK)
-        status = variant_effect_predict(question->device, &question->parameters, layers.groups, layers.count,
-                                        &question->serving, prediction->concurrency, question->level,
-                                        &prediction->effect, error);
-    if (status == STATUS_DOMAIN) { /* a layer of the step cannot be launched: an answer, not a mistake */
-        (void)snprintf(prediction->step_reason, sizeof prediction->step_reason, "%.180s", error->text);
-        *error = (struct error){0};
-        return STATUS_OK;
-    }
-    if (status != STATUS_OK)
-        return status;
-    prediction->has_effect = prediction->has_step = true;
-    step_of_variant(question, prediction);
-    return STATUS_OK;
+    return status;
 }
 
 /* Where the answer leaves the ground it was measured on. */

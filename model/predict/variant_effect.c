@@ -418,6 +418,11 @@ enum status variant_effect_predict(const struct gpu_device *device, const struct
         const struct share_prior prior = share_prior_of(serving, &central, groups, group_count, concurrency);
         carry_into_step(serving, &prior, concurrency, level, table, result);
     } else {
+        int slower = 0;
+        for (int i = 0; i < DRAWS; i++) {
+            slower += table->ratio[i] > 1;
+        }
+        result->probability_slower = (double)slower / DRAWS;
         result->kernel_ratio = interval_of(table->ratio, DRAWS, level);
     }
     name_mechanisms(&central, groups[0].base, groups[0].variant, result);

@@ -53,9 +53,9 @@ struct variant_effect {
 
 /* VAR-1..VAR-5. Draws (fixed seed) of parameters, of unknown mma layouts and spills, of an error of the form that the
  * two configurations do not share, and of the kernels' share of the step; both configurations see the same draw.
- * groups: the step's layer groups. serving may be NULL or not present: then only the kernel fields are filled and the
- * rest is NaN. level: two-sided, for example 0.9. STATUS_DOMAIN when either side cannot be launched. Not a hot path:
- * some milliseconds. */
+ * groups: the step's layer groups. serving may be NULL or not present: then the step
+ * fields are NaN and probability_slower is that of the kernels. level: two-sided, for example 0.9. STATUS_DOMAIN when
+ * either side cannot be launched. Not a hot path: some milliseconds. */
 MUST_CHECK enum status variant_effect_predict(const struct gpu_device *device,
                                               const struct model_parameters *parameters,
                                               const struct variant_layers *groups, uint32_t group_count,
