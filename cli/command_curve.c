@@ -64,7 +64,7 @@ static void record_points(struct report *report, const struct question *question
 {
     double tokens = question->serving.tokens_per_step_per_request;
 
-    report_begin_array(report, "points");
+    report_begin_rows(report, "points");
     for (size_t i = 0; i < curve->count; i++) {
         const struct curve_point *point = &curve->points[i];
 
@@ -74,8 +74,8 @@ static void record_points(struct report *report, const struct question *question
         report_number(report, "measured_tokens_per_s", measured_throughput(&question->serving, point->concurrency));
         if (curve->has_variant) {
             record_estimate(report, "variant_", &point->variant, tokens);
-            report_number(report, "variant_change_fraction",
-                          point->variant.throughput_tokens_per_s / point->base.throughput_tokens_per_s - 1.0);
+            report_number(report, "variant_change_percent",
+                          100.0 * (point->variant.throughput_tokens_per_s / point->base.throughput_tokens_per_s - 1.0));
         }
         report_end(report);
     }
@@ -84,7 +84,7 @@ static void record_points(struct report *report, const struct question *question
 
 static void record_fits(struct report *report, const struct throughput_curve *curve)
 {
-    report_begin_array(report, "fits");
+    report_begin_rows(report, "fits");
     for (uint32_t i = 0; curve->has_fits && i < curve->fits.count; i++) {
         const struct step_time_fit *fit = &curve->fits.fits[i];
 
@@ -93,7 +93,9 @@ static void record_fits(struct report *report, const struct throughput_curve *cu
         report_string(report, "verdict", verdict_name(fit));
         report_bool(report, "chosen", curve->fits.chosen == (long)i);
         report_integer(report, "degrees_of_freedom", fit->law.degrees_of_freedom);
-        report_number(report, "mean_error_percent", 100.0 * fit->mean_relative_error);
+        /* An exact fit has only rounding for an error: that is no figure. */
+        report_number(report, "mean_error_percent",
+                      fit->verdict == STEP_TIME_FIT_EXACT ? (double)NAN : 100.0 * fit->mean_relative_error);
         report_number(report, "leave_one_out_error_percent", 100.0 * fit->leave_one_out_error);
         report_number(report, "condition_number", fit->condition_number);
         report_begin_array(report, "parameters_s");
@@ -140,7 +142,7 @@ static enum status print_points(const struct report *report, const struct throug
         {"variant_throughput_tokens_per_s", "variant", 4},
         {"variant_throughput_lo_tokens_per_s", "from", 4},
         {"variant_throughput_hi_tokens_per_s", "to", 4},
-        {"variant_change_fraction", "change", 2},
+        {"variant_change_percent", "change %", 2},
     };
     const size_t count = sizeof columns / sizeof columns[0];
     enum {

@@ -33,7 +33,7 @@ static void record_list(const struct device_catalogue *catalogue, struct report 
                                                  GPU_FIGURE_L2_CAPACITY,   GPU_FIGURE_BF16_PEAK};
     char cc[32];
 
-    report_begin_array(report, "devices");
+    report_begin_rows(report, "devices");
     for (size_t i = 0; i < device_catalogue_count(catalogue); i++) {
         const struct gpu_device *device = device_catalogue_get(catalogue, i);
 
@@ -138,7 +138,7 @@ static void record_device(const struct device_catalogue *catalogue, const struct
     report_string(report, "memory_type", device->memory_type);
     report_string(report, "compute_capability", cc);
     report_string(report, "origin", device_catalogue_origin(catalogue, device));
-    report_begin_array(report, "figures");
+    report_begin_rows(report, "figures");
     for (int id = 0; id < GPU_FIGURE_COUNT; id++) {
         const struct gpu_figure *figure = &device->figures[id];
 

@@ -82,14 +82,6 @@ static struct probe probe_user_directory(void)
     return result;
 }
 
-static struct probe probe_measurement(void)
-{
-    struct probe result = {.found = program_has_cuda()};
-
-    (void)snprintf(result.text, sizeof result.text, "%s", result.found ? "built in" : "built without CUDA");
-    return result;
-}
-
 static void record_probe(struct report *report, const char *name, struct probe probe, const char *needed_for)
 {
     report_begin_object(report, NULL);
@@ -102,11 +94,10 @@ static void record_probe(struct report *report, const char *name, struct probe p
 
 static void record_all(struct report *report)
 {
-    report_begin_array(report, "items");
+    report_begin_rows(report, "items");
     record_probe(report, "GPU and driver", probe_gpu(), "measuring; predictions need no GPU");
     record_probe(report, "nvcc", probe_nvcc(), "building the measurement kernels");
     record_probe(report, "NVRTC", probe_nvrtc(), "compiling measurement kernels for one configuration at run time");
-    record_probe(report, "measurement kernels", probe_measurement(), "measuring");
     record_probe(report, "gnuplot", probe_gnuplot(), "occam plot");
     record_probe(report, "devices", probe_devices(), "every prediction");
     record_probe(report, "own device files", probe_user_directory(), "GPUs that are not built in");

@@ -35,7 +35,7 @@ static enum status read_options(int argc, char **argv, struct occupancy_options 
         {0, "smem", OPTION_COUNT, &options->smem_bytes, 0, SMEM_BYTES_MAX},
         {0, "static-smem", OPTION_COUNT, &options->static_smem_bytes, 0, STATIC_SMEM_BYTES_MAX},
         {0, "carveout", OPTION_NUMBER, &options->carveout_percent, 0, 100},
-        {0, "barriers", OPTION_COUNT, &options->barriers, 0, COUNT_MAX},
+        {0, "barriers", OPTION_COUNT, &options->barriers, 1, COUNT_MAX},
         {0, "cluster", OPTION_COUNT, &options->cluster, 1, COUNT_MAX},
     };
     struct operands operands;

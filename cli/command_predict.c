@@ -12,6 +12,7 @@
 #include "cli/prediction.h"
 #include "cli/quantity_text.h"
 #include "cli/report.h"
+#include "cli/scenario_notes.h"
 
 /* Figures of the device that enter a kernel time, as named in input_sources. */
 static const struct {
@@ -83,7 +84,7 @@ static void record_variables(struct report *report, const struct question *quest
 
 static void record_kernels(struct report *report, const struct prediction *prediction)
 {
-    report_begin_array(report, "kernels");
+    report_begin_rows(report, "kernels");
     for (uint32_t k = 0; prediction->has_layer && k < prediction->layer.kernel_count; k++) {
         const struct kernel_case *kernel = &prediction->layer.kernels[k];
         const struct occupancy *occupancy = &prediction->occupancy[k];
@@ -153,7 +154,7 @@ static void record_step_part(struct report *report, const struct prediction *pre
 
 static void record_advice(struct report *report, const struct question *question, const struct fit_advice *advice)
 {
-    report_begin_array(report, "would_fit");
+    report_begin_rows(report, "would_fit");
     for (size_t i = 0; i < advice->count; i++) {
         const struct fit_option *option = &advice->options[i];
 
@@ -267,8 +268,9 @@ static void print_answer(const struct question *question, const struct predictio
             quantity_whole((double)prediction->layer.kernels[first].launch.grid_ctas, lo),
             quantity_number(waves->waves, number), (unsigned long long)waves->rounds, waves->rounds == 1 ? "" : "s",
             quantity_percent(waves->tail_ctas == 0 ? 1.0 : (double)waves->tail_ctas / (double)waves->slots, text));
-        (void)printf("  kernel time     %s per layer, %s\n",
+        (void)printf("  kernel time     %s%s, %s\n",
                      quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, text),
+                     scenario_layer_group_count(question->scenario) > 0 ? " per layer" : "",
                      question->parameters.calibration);
         (void)printf("  limited by      %s (%s of the time)\n", time_limiter_name(time->limiter),
                      quantity_percent(time->shares[time->limiter], text));
@@ -313,8 +315,7 @@ static void print_shares(const struct layer_time *time)
 
 static void print_kernels(const struct prediction *prediction)
 {
-    char time_text[QUANTITY_TEXT_SIZE], dram[QUANTITY_TEXT_SIZE], tensor[QUANTITY_TEXT_SIZE],
-        number[QUANTITY_TEXT_SIZE], grid[QUANTITY_TEXT_SIZE];
+    char time_text[QUANTITY_TEXT_SIZE], floor[QUANTITY_TEXT_SIZE], number[QUANTITY_TEXT_SIZE], grid[QUANTITY_TEXT_SIZE];
 
     for (uint32_t k = 0; k < prediction->layer.kernel_count; k++) {
         const struct kernel_case *kernel = &prediction->layer.kernels[k];
@@ -324,11 +325,13 @@ static void print_kernels(const struct prediction *prediction)
             (void)printf("  kernel %s: not launched\n", kernel->name);
             continue;
         }
-        (void)printf("  kernel %s: %s, %s CTAs of %u threads, %s iterations; cannot be below %s (DRAM) or %s (tensor)",
-                     kernel->name, quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, time_text),
+        (void)printf("  kernel %s: %s, %s CTAs of %u threads, %s iteration%s\n", kernel->name,
+                     quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, time_text),
                      quantity_whole((double)kernel->launch.grid_ctas, grid), kernel->launch.threads,
-                     quantity_number(kernel->loop.iterations, number), quantity_time(time->dram_floor_s, dram),
-                     quantity_time(time->tensor_floor_s, tensor));
+                     quantity_number(kernel->loop.iterations, number), kernel->loop.iterations == 1.0 ? "" : "s");
+        (void)printf("    never below %s (DRAM bytes)", quantity_time(time->dram_floor_s, floor));
+        if (time->tensor_floor_s > 0.0)
+            (void)printf(" or %s (tensor flop)", quantity_time(time->tensor_floor_s, floor));
         if (time->replication > 1.0)
             (void)printf("; warps repeat the tile product %s times", quantity_number(time->replication, number));
         (void)printf("\n");
@@ -350,24 +353,6 @@ static void print_inputs(const struct question *question, const struct predictio
         (void)printf("  step time: %s\n", prediction->step_reason);
 }
 
-static enum status print_notes(const struct question *question, struct error *error)
-{
-    enum status status = STATUS_OK;
-
-    for (size_t i = 0; i < scenario_note_count(question->scenario) && status == STATUS_OK; i++) {
-        const struct scenario_note *note = scenario_note_get(question->scenario, i);
-        long knob = *note->knob == '\0' ? -1 : scenario_variable_find(question->scenario, note->knob);
-        bool applies = knob < 0 || question->values[knob] != question->base[knob];
-
-        if (applies)
-            status = scenario_note_applies(question->evaluator, i, &applies, error);
-        if (status == STATUS_OK && applies)
-            (void)printf("\nNote: %s%s%s%s\n", note->text, *note->source == '\0' ? "" : " (", note->source,
-                         *note->source == '\0' ? "" : ")");
-    }
-    return status;
-}
-
 static enum status print_text(const struct question *question, const struct prediction *prediction,
                               const struct fit_advice *advice, struct error *error)
 {
@@ -377,7 +362,7 @@ static enum status print_text(const struct question *question, const struct pred
     if (!prediction->feasible) {
         (void)printf("  feasible        no: %s\n", prediction->reason);
         print_advice(question, advice);
-        return print_notes(question, error);
+        return scenario_notes_print(question, stdout, error);
     }
     print_answer(question, prediction);
     (void)printf("\nWhy\n");
@@ -391,7 +376,7 @@ static enum status print_text(const struct question *question, const struct pred
     if (prediction->extrapolating)
         (void)printf("  extrapolating: %s\n", prediction->extrapolation);
     print_inputs(question, prediction);
-    return print_notes(question, error);
+    return scenario_notes_print(question, stdout, error);
 }
 
 static enum status answer(struct question *question, enum output_format format, struct error *error)

@@ -20,13 +20,13 @@ int command_version(int argc, char **argv)
     if (options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "", 0, 0, &operands, &error) != STATUS_OK)
         return command_fail("version", &error);
     if (format == OUTPUT_FORMAT_TEXT) {
-        (void)printf("occam %s (revision %s)\n%s CUDA measurement kernels\nLicense: GPL-3.0-or-later\n",
-                     program_version(), program_revision(), program_has_cuda() ? "with" : "without");
+        (void)printf("occam %s (revision %s)\nCUDA toolkit at build time: %s\nLicense: GPL-3.0-or-later\n",
+                     program_version(), program_revision(), program_has_cuda() ? "found" : "not found");
         return 0;
     }
     report_string(&report, "version", program_version());
     report_string(&report, "revision", program_revision());
-    report_bool(&report, "with_cuda", program_has_cuda());
+    report_bool(&report, "cuda_at_build", program_has_cuda());
     if (report_print(&report, format, NULL, stdout, &error) != STATUS_OK)
         exit_code = command_fail("version", &error);
     report_release(&report);

@@ -13,10 +13,18 @@ enum {
     COMMANDS_MAX = 64
 };
 
+/* Whether it was standard output's reader that went away: whoever closed the pipe needs no message. */
+static bool reader_is_gone(const struct error *error)
+{
+    return error->status == STATUS_IO && ferror(stdout) != 0 && strstr(error->text, strerror(EPIPE)) != NULL;
+}
+
 int command_fail(const char *command_name, const struct error *error)
 {
     char line[sizeof error->file + sizeof error->text + 64];
 
+    if (reader_is_gone(error))
+        return status_exit_code(error->status);
     (void)fprintf(stderr, "occam: %s: %s\n", command_name, error_describe(error, line, sizeof line));
     return status_exit_code(error->status);
 }
@@ -47,9 +55,11 @@ static int close_output(int exit_code)
     }
     if (!failed)
         return exit_code;
+    if (exit_code != 0)
+        return exit_code; /* the command has said why */
     if (reason != EPIPE)
         (void)fprintf(stderr, "occam: cannot write to standard output: %s\n", strerror(reason));
-    return exit_code != 0 ? exit_code : status_exit_code(STATUS_IO);
+    return status_exit_code(STATUS_IO);
 }
 
 static int unknown_command(const char *name)

@@ -138,13 +138,14 @@ static enum status complain(int answer, char **argv, const struct option_row *ro
                             struct error *error)
 {
     const char *given = argv[optind > 0 ? optind - 1 : 0], *names[OPTION_ROWS_MAX + 1];
-    char name[64];
+    char name[64], dashed[OPTION_ROWS_MAX + 1][32];
 
     for (size_t i = 0; i < row_count; i++) {
         bool by_letter = rows[i].letter != 0 && optopt == rows[i].letter;
         bool by_name = optopt == LONG_OPTION_BASE + (int)i;
 
-        names[i] = rows[i].name;
+        (void)snprintf(dashed[i], sizeof dashed[i], "--%s", rows[i].name);
+        names[i] = dashed[i];
         if (answer == ':' && (by_letter || by_name))
             return error_set(error, STATUS_USAGE, "option --%s needs a value", rows[i].name);
         if (answer == '?' && by_name)
@@ -152,10 +153,10 @@ static enum status complain(int answer, char **argv, const struct option_row *ro
     }
     if (optopt > 0 && optopt < LONG_OPTION_BASE)
         return error_set(error, STATUS_USAGE, "unknown option -%c", optopt);
-    names[row_count] = "help";
+    names[row_count] = "--help";
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
     (void)error_set(error, STATUS_USAGE, "unknown option %s", name);
-    near_names_append(error, name + strspn(name, "-"), names, row_count + 1);
+    near_names_append(error, name, names, row_count + 1);
     return STATUS_USAGE;
 }
 

@@ -9,7 +9,7 @@
 const char *program_version(void);
 /* Git revision of the source, or "unknown" when it was built outside a repository; static. */
 const char *program_revision(void);
-/* Whether the measurement kernels are built in. */
+/* Whether the build found the CUDA toolkit. */
 bool program_has_cuda(void);
 
 #endif

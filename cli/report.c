@@ -25,7 +25,7 @@ struct report_event {
     enum event_kind kind;
     char *key, *text; /* owned; NULL where there is none */
     double number;
-    int64_t integer;
+    int64_t integer; /* of EVENT_BEGIN_ARRAY: 1 = an array of objects */
 };
 
 void report_release(struct report *report)
@@ -68,6 +68,12 @@ void report_begin_object(struct report *report, const char *key)
 void report_begin_array(struct report *report, const char *key)
 {
     record(report, key, NULL, (struct report_event){.kind = EVENT_BEGIN_ARRAY});
+    report->depth++;
+}
+
+void report_begin_rows(struct report *report, const char *key)
+{
+    record(report, key, NULL, (struct report_event){.kind = EVENT_BEGIN_ARRAY, .integer = 1});
     report->depth++;
 }
 
@@ -242,7 +248,7 @@ static void row_collect(const struct report *report, size_t begin, size_t end, c
             else
                 row_collect(report, i + 1, event_after(report, i) - 1, inner.text, row);
             text_buffer_release(&inner);
-        } else if (event->kind != EVENT_BEGIN_ARRAY || report->events[i + 1].kind != EVENT_BEGIN_OBJECT) {
+        } else if (event->kind != EVENT_BEGIN_ARRAY || event->integer == 0) {
             row_add(row, prefix, event->key, i);
         }
     }

@@ -25,6 +25,8 @@ void report_release(struct report *report);
 /* key is NULL inside arrays. Texts are copied. NaN and infinity are null in JSON and empty in CSV. */
 void report_begin_object(struct report *report, const char *key);
 void report_begin_array(struct report *report, const char *key);
+/* An array of objects: rows of their own, never part of another CSV row, not even when there are none. */
+void report_begin_rows(struct report *report, const char *key);
 void report_end(struct report *report);
 void report_string(struct report *report, const char *key, const char *value); /* NULL -> null */
 void report_number(struct report *report, const char *key, double value);

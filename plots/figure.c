@@ -485,17 +485,23 @@ static enum status keep(const struct figure *figure, const struct figure_options
     return status;
 }
 
-/* dumb starts with an empty line and ends without a newline. */
+/* dumb starts with an empty line, pads every line and ends without a newline: print the lines without their padding. */
 static enum status show(const struct text_buffer *drawing, struct error *error)
 {
-    const char *text = drawing->text;
-    size_t length = drawing->length;
+    const char *text = drawing->text, *end = text + drawing->length;
+    bool good = true;
 
-    if (length > 0 && text[0] == '\n') {
-        text++;
-        length--;
+    text += *text == '\n';
+    while (text < end && good) {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        size_t length = (size_t)((line_end == NULL ? end : line_end) - text), visible = length;
+
+        while (visible > 0 && text[visible - 1] == ' ')
+            visible--;
+        good = fwrite(text, 1, visible, stdout) == visible && fputc('\n', stdout) != EOF;
+        text += length + 1;
     }
-    if (fwrite(text, 1, length, stdout) != length || fputc('\n', stdout) == EOF)
+    if (!good)
         return error_set(error, STATUS_IO, "cannot write to standard output: %s", strerror(errno));
     return STATUS_OK;
 }

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What is found differs from machine to machine; the items and states do not.
+PATH="$SCRATCH" "$OCCAM" doctor --format csv > "$SCRATCH/doctor.csv"
+echo "exit $?"
+cut -d, -f1 "$SCRATCH/doctor.csv"
+grep '^gnuplot' "$SCRATCH/doctor.csv"
+sed 1d "$SCRATCH/doctor.csv" | cut -d, -f2 | sort -u

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+for kind in png svg pdf; do
+    "$OCCAM" plot throughput dsv4-flash-sparse-decode -s num_warps=8 -o "$SCRATCH/a.$kind" --keep "$SCRATCH"
+    head -c 5 "$SCRATCH/a.$kind" | tr -dc 'A-Za-z%<?'
+    echo
+done
+grep -c -E '>(base|num_warps=8|measured)<' "$SCRATCH/a.svg"
+ls "$SCRATCH"

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"$OCCAM" plot throughput dsv4-flash-sparse-decode --terminal | grep -c 'B'
+"$OCCAM" plot throughput dsv4-flash-sparse-decode --columns 60 --rows 15 | awk '{ if (length($0) > wide) wide = length($0) } END { print wide, NR }'
