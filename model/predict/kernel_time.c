@@ -38,7 +38,7 @@ static inline double root(double x, double p)
 
 /* What one CTA costs its chain and its SM over all iterations, seconds. */
 struct cta_cost {
-    double chain_s, chain_latency_s, chain_start_s;   /* chain = latency + start + dependency */
+    double chain_s, chain_latency_s, chain_start_s, chain_busy_s; /* the first is the sum of the others */
     double tensor_s, issue_s, smem_s, sm_bandwidth_s; /* busy time of the SM's resources by this CTA alone */
 };
 
@@ -66,6 +66,7 @@ static void cta_cost_compute(const struct time_model *model, const struct tile_l
     const double store_s = loop->epilogue_bytes / model->sm_bytes_per_s;
     cost->chain_start_s = model->cta_start_s;
     cost->chain_latency_s = latency_s + prologue_s + store_s;
+    cost->chain_busy_s = busy_s;
     cost->chain_s = cost->chain_start_s + cost->chain_latency_s + busy_s;
     cost->tensor_s = iterations * tile->tensor_s;
     cost->issue_s = iterations * tile->issue_s;
@@ -117,7 +118,7 @@ static inline void add_shares(const struct round_bounds *bounds, const struct ct
     const double chain = count * sum->chain_weight, shared = count * sum->shared_weight;
     shares[TIME_LIMITER_LAUNCH] += chain * cost->chain_start_s;
     shares[TIME_LIMITER_MEMORY_LATENCY] += chain * cost->chain_latency_s;
-    shares[TIME_LIMITER_DEPENDENCY] += chain * (cost->chain_s - cost->chain_start_s - cost->chain_latency_s);
+    shares[TIME_LIMITER_DEPENDENCY] += chain * cost->chain_busy_s;
     shares[TIME_LIMITER_TENSOR] += shared * bounds->tensor;
     shares[TIME_LIMITER_ISSUE] += shared * bounds->issue;
     shares[TIME_LIMITER_SMEM] += shared * bounds->smem;
