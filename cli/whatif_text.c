@@ -41,12 +41,18 @@ static void print_verdicts(const struct whatif *whatif)
     printf(" request%s in the batch.\n\n", whatif->row_count == 1 && whatif->rows[0].concurrency == 1 ? "" : "s");
 }
 
+/* A tenth of a percent, and never "-0.0". */
+static double percent(double fraction)
+{
+    return round(1000 * fraction) / 10 + 0.0;
+}
+
 static void print_signed_percent(double fraction)
 {
     if (isnan(fraction)) {
         printf("       -");
     } else {
-        printf(" %+6.1f%%", 100 * fraction + 0.0); /* + 0.0 turns -0 into 0 */
+        printf(" %+6.1f%%", percent(fraction));
     }
 }
 

@@ -29,6 +29,7 @@ static const struct quantity_key launch_keys[] = {
     {"cluster", LAUNCH(cluster_ctas), QUANTITY_COUNT32, 1, 0, true},
     {"carveout", LAUNCH(carveout_percent), QUANTITY_INT32, CARVEOUT_DEFAULT, 0, true},
     {"prologue_bytes", LOOP(prologue_bytes), QUANTITY_DOUBLE, 0, 0, true},
+    {"prologue_distinct_fraction", LOOP(prologue_distinct_fraction), QUANTITY_DOUBLE, 1, 0, true},
     {"epilogue_bytes", LOOP(epilogue_bytes), QUANTITY_DOUBLE, 0, 0, true},
     {"serial_steps", LOOP(serial_steps), QUANTITY_DOUBLE, 0, 0, true},
 };
@@ -40,7 +41,8 @@ static const struct quantity_key loop_keys[] = {
     {"shuffle_ops", LOOP(shuffle_ops), QUANTITY_DOUBLE, 0, 0, true},
     {"replicated_ops", LOOP(replicated_ops), QUANTITY_DOUBLE, 0, 0, true},
     {"smem_bytes", LOOP(smem_bytes), QUANTITY_DOUBLE, 0, 0, true},
-    {"smem_operands", LOOP(smem_operands), QUANTITY_FLAG, 1, 0, true},
+    {"operand_ops", LOOP(operand_ops), QUANTITY_DOUBLE, 0, 0, true},
+    {"smem_operands", LOOP(smem_operands), QUANTITY_COUNT32, 1, 0, true},
     {"barriers", LOOP(barriers), QUANTITY_DOUBLE, 0, 0, true},
 };
 
@@ -192,7 +194,7 @@ static enum status read_instruction(const struct kernel_reader *self, const stru
 static enum status read_mma(const struct kernel_reader *self, const struct yaml_node *node, uint32_t index)
 {
     static const char *const others[] = {"type", "layout", "instruction"};
-    static const char *const layouts[] = {"auto", "balanced", "split_m", "split_n"};
+    static const char *const layouts[] = {"auto", "chained", "balanced", "split_m", "split_n"}; /* enum mma_layout */
     const char *formats[NUMBER_FORMAT_COUNT];
     for (int i = 0; i < NUMBER_FORMAT_COUNT; i++) {
         formats[i] = number_format_name((enum number_format)i);
@@ -212,7 +214,7 @@ static enum status read_mma(const struct kernel_reader *self, const struct yaml_
         status = read_choice(self, type, "type", formats, NUMBER_FORMAT_COUNT, &format);
     }
     if (status == STATUS_OK && layout != NULL) {
-        status = read_choice(self, layout, "layout", layouts, 4, &way);
+        status = read_choice(self, layout, "layout", layouts, sizeof layouts / sizeof layouts[0], &way);
     }
     op->format = (enum number_format)format;
     op->layout = (enum mma_layout)way;
