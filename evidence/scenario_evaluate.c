@@ -287,10 +287,12 @@ static enum status check_kernel(const struct scenario_evaluator *evaluator, stru
 struct copy_plan {
     size_t head_bytes, tail_offset, tail_bytes;
 };
-static volatile const struct copy_plan copy_plan = {
-    offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, mma),
-    offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, fp32_ops),
-    offsetof(struct tile_loop, ragged) - offsetof(struct tile_loop, fp32_ops)};
+enum {
+    MMA_OFFSET = offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, mma),
+    MMA_END = MMA_OFFSET + sizeof(struct mma_op[TILE_LOOP_MMA_MAX]),
+    RAGGED_OFFSET = offsetof(struct kernel_case, loop) + offsetof(struct tile_loop, ragged)
+};
+static volatile const struct copy_plan copy_plan = {MMA_OFFSET, MMA_END, RAGGED_OFFSET - MMA_END};
 
 static void copy_kernel(const struct kernel_state *state, struct kernel_case *out)
 {

@@ -142,6 +142,10 @@ static enum status add_scalar(struct tree_builder *builder, struct fy_event *eve
     if (status != STATUS_OK) {
         return status;
     }
+    enum fy_scalar_style style = event->scalar.value != NULL ? fy_token_scalar_style(event->scalar.value) : FYSS_PLAIN;
+    if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) {
+        column--; /* libfyaml's mark is behind the quote */
+    }
     size_t length = 0;
     const char *text = event->scalar.value != NULL ? fy_token_get_text(event->scalar.value, &length) : NULL;
     if (text != NULL && memchr(text, '\0', length) != NULL) {
@@ -165,7 +169,6 @@ static enum status add_scalar(struct tree_builder *builder, struct fy_event *eve
     if (node == NULL) {
         return no_memory(builder);
     }
-    enum fy_scalar_style style = event->scalar.value != NULL ? fy_token_scalar_style(event->scalar.value) : FYSS_PLAIN;
     node->kind = YAML_SCALAR;
     node->text = copy;
     node->line = line;
