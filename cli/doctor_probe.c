@@ -11,6 +11,12 @@
 
 #include "plots/figure.h"
 
+/* The library stays loaded: unloading would make its global memory look leaked, and some do not survive it. */
+static void *open_library(const char *name)
+{
+    return dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+}
+
 /* A function pointer from dlsym; through memcpy because ISO C has no conversion from an object pointer. */
 static bool load_function(void *library, const char *name, void *function, size_t size)
 {
@@ -62,7 +68,7 @@ static void name_gpus(const struct driver *driver, int count, struct probe *resu
 struct probe probe_gpu(void)
 {
     struct probe result = {.text = "no CUDA driver (libcuda.so.1)"};
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = open_library("libcuda.so.1");
     struct driver driver;
     int version = 0, count = 0, code;
 
@@ -79,7 +85,6 @@ struct probe probe_gpu(void)
         name_gpus(&driver, count, &result);
         result.found = true;
     }
-    (void)dlclose(library);
     return result;
 }
 
@@ -119,7 +124,7 @@ struct probe probe_nvrtc(void)
     struct probe result = {.text = "no NVRTC library (libnvrtc.so)"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+        void *library = open_library(names[i]);
 
         if (library == NULL)
             continue;
@@ -128,7 +133,6 @@ struct probe probe_nvrtc(void)
 
         result.found = load_function(library, "nvrtcVersion", &version, sizeof version) && version(&major, &minor) == 0;
         (void)snprintf(result.text, sizeof result.text, "%s, version %d.%d", names[i], major, minor);
-        (void)dlclose(library);
         return result;
     }
     return result;

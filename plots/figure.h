@@ -12,22 +12,22 @@ enum series_style {
     SERIES_STYLE_LINE,
     SERIES_STYLE_POINTS,
     SERIES_STYLE_LINE_POINTS,
-    SERIES_STYLE_BAND,          /* y_lo..y_hi filled */
+    SERIES_STYLE_BAND, /* y_lo..y_hi filled */
     SERIES_STYLE_STEPS,
     SERIES_STYLE_DASHED
 };
 
 struct figure_series {
-    const char *label;          /* borrowed; "" = not in the legend */
+    const char *label; /* borrowed; "" = not in the legend */
     enum series_style style;
     size_t count;
-    const double *x, *y;        /* borrowed; y may be NULL for a band */
-    const double *y_lo, *y_hi;  /* band, or error bars on points; may be NULL */
-    int color_index;            /* into the colour-blind safe palette; the same config keeps its index everywhere */
+    const double *x, *y;       /* borrowed; y may be NULL for a band */
+    const double *y_lo, *y_hi; /* band, or error bars on points; may be NULL */
+    int color_index;           /* into the colour-blind safe palette; the same config keeps its index everywhere */
 };
 
 struct figure_marker {
-    double position;            /* on the axis */
+    double position; /* on the axis */
     bool vertical;
     const char *label;
 };
@@ -42,8 +42,10 @@ struct figure {
 };
 
 enum figure_output {
-    FIGURE_OUTPUT_PNG, FIGURE_OUTPUT_SVG, FIGURE_OUTPUT_PDF,
-    FIGURE_OUTPUT_TERMINAL      /* characters to stdout, fitted to columns x rows */
+    FIGURE_OUTPUT_PNG,
+    FIGURE_OUTPUT_SVG,
+    FIGURE_OUTPUT_PDF,
+    FIGURE_OUTPUT_TERMINAL /* characters to stdout, fitted to columns x rows */
 };
 
 struct figure_options {
