@@ -289,26 +289,27 @@ static void print_answer(const struct question *question, const struct predictio
     (void)printf(", %s per request\n", quantity_number(step->request_tokens_per_s, number));
 }
 
+/* Shares of half a percent or more, in falling order. */
 static void print_shares(const struct layer_time *time)
 {
+    const double least = 0.005;
+    bool printed[TIME_LIMITER_COUNT] = {false};
     char percent[QUANTITY_TEXT_SIZE];
+    const char *separator = "";
 
     (void)printf("  kernel time is ");
-    for (int printed = 0; printed < TIME_LIMITER_COUNT; printed++) {
+    for (;;) {
         int largest = -1;
 
-        /* In falling order; the few shares make a sort by rank simple. */
-        for (int i = 0; i < TIME_LIMITER_COUNT; i++) {
-            int rank = 0;
-
-            for (int j = 0; j < TIME_LIMITER_COUNT; j++)
-                rank += time->shares[j] > time->shares[i] || (time->shares[j] == time->shares[i] && j < i);
-            largest = rank == printed ? i : largest;
-        }
-        if (largest < 0 || time->shares[largest] < 0.005)
+        for (int i = 0; i < TIME_LIMITER_COUNT; i++)
+            if (!printed[i] && time->shares[i] >= least && (largest < 0 || time->shares[i] > time->shares[largest]))
+                largest = i;
+        if (largest < 0)
             break;
-        (void)printf("%s%s %s", printed == 0 ? "" : ", ", time_limiter_name((enum time_limiter)largest),
+        printed[largest] = true;
+        (void)printf("%s%s %s", separator, time_limiter_name((enum time_limiter)largest),
                      quantity_percent(time->shares[largest], percent));
+        separator = ", ";
     }
     (void)printf("\n");
 }
