@@ -232,15 +232,22 @@ static void print_advice(const struct question *question, const struct fit_advic
                      advice->options[i].ctas_per_sm == 1 ? "" : "s");
 }
 
-static void print_occupancy(const struct question *question, const struct prediction *prediction, uint32_t first)
+static void print_smem(const struct question *question, const struct occupancy *occupancy)
 {
-    const struct kernel_case *kernel = &prediction->layer.kernels[first];
-    const struct occupancy *occupancy = &prediction->occupancy[first];
-    char bytes[QUANTITY_TEXT_SIZE], percent[QUANTITY_TEXT_SIZE], limit[QUANTITY_TEXT_SIZE];
+    char bytes[QUANTITY_TEXT_SIZE], limit[QUANTITY_TEXT_SIZE];
 
     (void)printf("  SMEM            %s per CTA, limit %s\n",
                  quantity_bytes((double)occupancy->smem_requested_bytes, bytes),
                  quantity_bytes(question->device->limits.smem_per_cta_optin_bytes, limit));
+}
+
+static void print_occupancy(const struct question *question, const struct prediction *prediction, uint32_t first)
+{
+    const struct kernel_case *kernel = &prediction->layer.kernels[first];
+    const struct occupancy *occupancy = &prediction->occupancy[first];
+    char percent[QUANTITY_TEXT_SIZE];
+
+    print_smem(question, occupancy);
     (void)printf("  occupancy       %u CTA%s per SM, %u of %u warps, %s; limited by", occupancy->ctas_per_sm,
                  occupancy->ctas_per_sm == 1 ? "" : "s", occupancy->warps_per_sm,
                  question->device->limits.max_warps_per_sm, quantity_percent(occupancy->occupancy_fraction, percent));
@@ -362,6 +369,8 @@ static enum status print_text(const struct question *question, const struct pred
     print_heading(question);
     if (!prediction->feasible) {
         (void)printf("  feasible        no: %s\n", prediction->reason);
+        if (prediction->has_layer)
+            print_smem(question, &prediction->occupancy[prediction_first_kernel(&prediction->layer)]);
         print_advice(question, advice);
         return scenario_notes_print(question, stdout, error);
     }

@@ -209,6 +209,23 @@ static void judge_extrapolation(const struct question *question, struct predicti
     }
 }
 
+/* A forbidden configuration's SMEM and occupancy are still worth seeing; where even they cannot be told, nothing is. */
+static void judge_forbidden(struct question *question, struct prediction *prediction)
+{
+    char reason[sizeof prediction->reason];
+    enum config_verdict verdict;
+    struct error ignored = {0};
+
+    if (scenario_evaluate_forbidden(question->evaluator, &verdict, &prediction->layer, &ignored) != STATUS_OK ||
+        verdict != CONFIG_OK)
+        return;
+    (void)snprintf(reason, sizeof reason, "%s", prediction->reason);
+    judge_launches(&question->device->limits, prediction);
+    (void)snprintf(prediction->reason, sizeof prediction->reason, "%s", reason);
+    prediction->has_layer = true;
+    prediction->feasible = false;
+}
+
 enum status prediction_make(struct question *question, const double *values, const double *base,
                             struct prediction *prediction, struct error *error)
 {
@@ -229,6 +246,7 @@ enum status prediction_make(struct question *question, const double *values, con
 
         (void)snprintf(prediction->reason, sizeof prediction->reason, "the scenario requires %s: %s",
                        constraint->expression, constraint->why);
+        judge_forbidden(question, prediction);
         return STATUS_OK;
     }
     if (verdict == CONFIG_KERNEL_INVALID) {

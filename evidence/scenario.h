@@ -12,8 +12,14 @@
 #include "model/describe/kernel_case.h"
 #include "model/describe/serving.h"
 
-enum { SCENARIO_KNOBS_MAX = 24, SCENARIO_KNOB_VALUES_MAX = 4096, SCENARIO_WORKLOAD_MAX = 24, SCENARIO_LET_MAX = 48,
-       SCENARIO_REQUIRE_MAX = 32, SCENARIO_NOTES_MAX = 32 };
+enum {
+    SCENARIO_KNOBS_MAX = 24,
+    SCENARIO_KNOB_VALUES_MAX = 4096,
+    SCENARIO_WORKLOAD_MAX = 24,
+    SCENARIO_LET_MAX = 48,
+    SCENARIO_REQUIRE_MAX = 32,
+    SCENARIO_NOTES_MAX = 32
+};
 #define SCENARIO_FILE_BYTES_MAX (4u << 20)
 
 /* A knob or a workload variable: a name, its listed values, and the base value. */
@@ -21,14 +27,14 @@ struct scenario_variable {
     const char *name;
     uint32_t value_count;
     const double *values;
-    double base;                 /* one of values */
-    bool is_knob;                /* else workload */
+    double base;  /* one of values */
+    bool is_knob; /* else workload */
 };
 
 /* A remark printed beside an answer it concerns (for example counter-evidence from another GPU). */
 struct scenario_note {
-    const char *knob;            /* printed when this knob is changed; "" = always */
-    const char *when;            /* expression over variables, or NULL = always */
+    const char *knob; /* printed when this knob is changed; "" = always */
+    const char *when; /* expression over variables, or NULL = always */
     const char *text;
     const char *source;
 };
@@ -47,8 +53,8 @@ MUST_CHECK enum status scenario_read(const char *path, const struct device_catal
 void scenario_free(struct scenario *scenario);
 
 const char *scenario_name(const struct scenario *scenario);
-const char *scenario_title(const struct scenario *scenario);   /* one line, "" if none */
-const char *scenario_path(const struct scenario *scenario);    /* file, or "built in: NAME" */
+const char *scenario_title(const struct scenario *scenario); /* one line, "" if none */
+const char *scenario_path(const struct scenario *scenario);  /* file, or "built in: NAME" */
 const struct gpu_device *scenario_device(const struct scenario *scenario);
 /* FNV-1a 64 of the file's bytes, for provenance. */
 uint64_t scenario_hash(const struct scenario *scenario);
@@ -66,7 +72,7 @@ const char *scenario_kernel_name(const struct scenario *scenario, size_t index);
  * otherwise). */
 long scenario_concurrency_variable(const struct scenario *scenario);
 const struct serving_model *scenario_serving(const struct scenario *scenario);
-size_t scenario_layer_group_count(const struct scenario *scenario); /* 0 without serving.layers */
+size_t scenario_layer_group_count(const struct scenario *scenario);                /* 0 without serving.layers */
 double scenario_layer_group_layers(const struct scenario *scenario, size_t group); /* `count` */
 size_t scenario_constraint_count(const struct scenario *scenario);
 const struct scenario_constraint *scenario_constraint_get(const struct scenario *scenario, size_t index);
@@ -79,20 +85,20 @@ MUST_CHECK enum status scenario_config_count(const struct scenario *scenario, ui
 /* Values of all variables (scenario_variable_count doubles), knobs then workload, set to the base. */
 void scenario_base_values(const struct scenario *scenario, double *values);
 /* "name=value" into values. Unknown name: STATUS_USAGE with near names. A value outside the knob's list is
- * STATUS_USAGE naming the list, unless free_values (then any finite number is taken). Workload variables take any finite
- * number. */
+ * STATUS_USAGE naming the list, unless free_values (then any finite number is taken). Workload variables take any
+ * finite number. */
 MUST_CHECK enum status scenario_set_value(const struct scenario *scenario, const char *assignment, bool free_values,
                                           double *values, struct error *error);
 
 enum config_verdict {
     CONFIG_OK,
-    CONFIG_CONSTRAINT,           /* a require line is false; index says which */
-    CONFIG_KERNEL_INVALID        /* values that no kernel can have (negative grid, ...): error filled */
+    CONFIG_CONSTRAINT,    /* a require line is false; index says which */
+    CONFIG_KERNEL_INVALID /* values that no kernel can have (negative grid, ...): error filled */
 };
 
 struct scenario_evaluator; /* opaque; one per thread */
-MUST_CHECK enum status scenario_evaluator_create(const struct scenario *scenario,
-                                                 struct scenario_evaluator **evaluator, struct error *error);
+MUST_CHECK enum status scenario_evaluator_create(const struct scenario *scenario, struct scenario_evaluator **evaluator,
+                                                 struct error *error);
 void scenario_evaluator_free(struct scenario_evaluator *evaluator);
 /* Evaluate everything for these variable values: constraints, let, kernels. Expressions are re-evaluated only when a
  * variable they depend on changed since the last call, and small tables remember earlier results.
@@ -101,6 +107,10 @@ void scenario_evaluator_free(struct scenario_evaluator *evaluator);
 MUST_CHECK enum status scenario_evaluate(struct scenario_evaluator *evaluator, const double *values,
                                          enum config_verdict *verdict, size_t *constraint_index,
                                          struct layer_case *layer, struct error *error);
+/* After a CONFIG_CONSTRAINT: the kernels that the forbidden configuration would have, so that its SMEM and occupancy
+ * can be shown beside the reason. */
+MUST_CHECK enum status scenario_evaluate_forbidden(struct scenario_evaluator *evaluator, enum config_verdict *verdict,
+                                                   struct layer_case *layer, struct error *error);
 /* The same with the workload overrides of layer group `group` applied (group < scenario_layer_group_count). */
 MUST_CHECK enum status scenario_evaluate_group(struct scenario_evaluator *evaluator, const double *values, size_t group,
                                                struct layer_case *layer, struct error *error);

@@ -416,6 +416,20 @@ enum status scenario_evaluate(struct scenario_evaluator *evaluator, const double
     return status;
 }
 
+enum status scenario_evaluate_forbidden(struct scenario_evaluator *evaluator, enum config_verdict *verdict,
+                                        struct layer_case *layer, struct error *error)
+{
+    struct evaluation_context *context = &evaluator->contexts[0];
+    bool invalid = false;
+    enum status status =
+        refresh(evaluator, context, evaluator->let_mask, 0, evaluator->scenario->let_count / 64 + 1, error);
+    if (status == STATUS_OK) {
+        status = build_layer(evaluator, context, layer, &invalid, error);
+    }
+    *verdict = invalid ? CONFIG_KERNEL_INVALID : CONFIG_OK;
+    return status;
+}
+
 static enum status apply_overrides(struct scenario_evaluator *evaluator, size_t group, double *values,
                                    struct error *error)
 {
