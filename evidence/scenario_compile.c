@@ -345,13 +345,13 @@ static enum status create_context(struct scenario_evaluator *evaluator, struct e
 {
     const struct scenario *scenario = evaluator->scenario;
     struct arena *arena = &evaluator->arena;
-    uint32_t cells = evaluator->cell_count, memos = evaluator->cell_count;
+    uint32_t cells = evaluator->cell_count;
     context->dirty = arena_allocate(arena, evaluator->word_count, sizeof *context->dirty);
     context->values = arena_allocate(arena, cells + 1, sizeof *context->values);
     context->sources = arena_allocate(arena, cells + 1, 1);
     context->invalid = arena_allocate(arena, cells + 1, 1);
-    context->epochs = arena_allocate(arena, memos + 1, sizeof *context->epochs);
-    context->tables = arena_allocate(arena, memos + 1, sizeof *context->tables);
+    context->epochs = arena_allocate(arena, cells + 1, sizeof *context->epochs);
+    context->tables = arena_allocate(arena, cells + 1, sizeof *context->tables);
     if (context->dirty == NULL || context->values == NULL || context->sources == NULL || context->invalid == NULL ||
         context->epochs == NULL || context->tables == NULL) {
         return out_of_memory(error);
@@ -361,7 +361,7 @@ static enum status create_context(struct scenario_evaluator *evaluator, struct e
         context->values[i] = NAN;
         context->sources[i] = INPUT_SOURCE_COUNT;
     }
-    for (uint32_t i = 0; i < memos; i++) {
+    for (uint32_t i = 0; i < cells; i++) {
         context->epochs[i] = 1;
         if (evaluator->memos[i].size > 0) {
             context->tables[i] = arena_allocate(arena, evaluator->memos[i].size, sizeof(struct memo_entry));
