@@ -45,27 +45,54 @@ static void fill(const struct question *question, const struct throughput_curve 
     }
 }
 
-/* Adds band (where an interval is known) and curve. */
-static size_t add_pair(struct figure_series *series, const double *x, double columns[3][NUMBER_LIST_MAX], size_t count,
-                       const char *label, const char *band_label, int color)
+static struct figure_series band_of(const double *x, double columns[3][NUMBER_LIST_MAX], size_t count,
+                                    const char *label, int color)
 {
-    size_t added = 0;
+    return (struct figure_series){.label = label,
+                                  .style = SERIES_STYLE_BAND,
+                                  .count = count,
+                                  .x = x,
+                                  .y_lo = columns[1],
+                                  .y_hi = columns[2],
+                                  .color_index = color};
+}
 
-    if (isfinite(columns[1][0]))
-        series[added++] = (struct figure_series){.label = band_label,
-                                                 .style = SERIES_STYLE_BAND,
-                                                 .count = count,
-                                                 .x = x,
-                                                 .y_lo = columns[1],
-                                                 .y_hi = columns[2],
-                                                 .color_index = color};
-    series[added++] = (struct figure_series){.label = label,
-                                             .style = SERIES_STYLE_LINE_POINTS,
-                                             .count = count,
-                                             .x = x,
-                                             .y = columns[0],
-                                             .color_index = color};
-    return added;
+static struct figure_series line_of(const double *x, double columns[3][NUMBER_LIST_MAX], size_t count,
+                                    const char *label, int color)
+{
+    return (struct figure_series){.label = label,
+                                  .style = SERIES_STYLE_LINE_POINTS,
+                                  .count = count,
+                                  .x = x,
+                                  .y = columns[0],
+                                  .color_index = color};
+}
+
+/* Bands first, so that none covers a curve; a band only where an interval is known. Returns the number of series. */
+static size_t fill_series(const struct question *question, const struct throughput_curve *curve,
+                          struct columns *columns, const char *band_label, const char *label,
+                          struct figure_series series[SERIES_MAX])
+{
+    const double *x = columns->concurrency;
+    bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
+    size_t count = 0;
+
+    if (question->step_interval_known)
+        series[count++] = band_of(x, columns->base, curve->count, band_label, COLOR_BASE);
+    if (variant)
+        series[count++] =
+            band_of(x, columns->variant, curve->count, question->step_interval_known ? "" : band_label, COLOR_VARIANT);
+    series[count++] = line_of(x, columns->base, curve->count, "base", COLOR_BASE);
+    if (variant)
+        series[count++] = line_of(x, columns->variant, curve->count, label, COLOR_VARIANT);
+    if (question->serving.point_count > 0)
+        series[count++] = (struct figure_series){.label = "measured",
+                                                 .style = SERIES_STYLE_POINTS,
+                                                 .count = question->serving.point_count,
+                                                 .x = columns->measured_concurrency,
+                                                 .y = columns->measured,
+                                                 .color_index = COLOR_MEASURED};
+    return count;
 }
 
 static void variant_label(const struct question *question, char *label, size_t size)
@@ -103,18 +130,7 @@ static enum status draw(const struct plot_request *request, const struct through
     (void)snprintf(band, sizeof band, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
     (void)snprintf(caption, sizeof caption, "Step time: %s. %s%s", question->step_basis,
                    curve->variant_reason[0] == '\0' ? "" : "No figures for the variant: ", curve->variant_reason);
-    figure.series_count +=
-        add_pair(series, columns->concurrency, columns->base, curve->count, "base", band, COLOR_BASE);
-    if (curve->has_variant && curve->variant_reason[0] == '\0')
-        figure.series_count += add_pair(series + figure.series_count, columns->concurrency, columns->variant,
-                                        curve->count, label, "", COLOR_VARIANT);
-    if (question->serving.point_count > 0)
-        series[figure.series_count++] = (struct figure_series){.label = "measured",
-                                                               .style = SERIES_STYLE_POINTS,
-                                                               .count = question->serving.point_count,
-                                                               .x = columns->measured_concurrency,
-                                                               .y = columns->measured,
-                                                               .color_index = COLOR_MEASURED};
+    figure.series_count = fill_series(question, curve, columns, band, label, series);
     struct figure_marker marker = {.position = curve->within_itl_limit, .vertical = true, .label = "ITL limit"};
 
     if (isfinite(curve->itl_limit_ms) && curve->within_itl_limit <= columns->concurrency[curve->count - 1]) {

@@ -210,7 +210,7 @@ static void append_terminal(struct text_buffer *script, const struct figure_opti
         text_buffer_append(script, "set terminal pdfcairo noenhanced size 10in,6.4in font 'Sans,13'\n");
         break;
     case FIGURE_OUTPUT_TERMINAL:
-        text_buffer_append_format(script, "set terminal dumb noenhanced nofeed size %u,%u %s\n", columns, rows,
+        text_buffer_append_format(script, "set terminal dumb noenhanced size %u,%u %s nofeed\n", columns, rows,
                                   options->color ? "ansi256" : "mono");
         break;
     default:
@@ -485,13 +485,14 @@ static enum status keep(const struct figure *figure, const struct figure_options
     return status;
 }
 
-/* dumb starts with an empty line, pads every line and ends without a newline: print the lines without their padding. */
+/* dumb starts with a form feed (whatever nofeed says) or an empty line, pads every line and ends without a newline:
+ * print the lines without their padding. */
 static enum status show(const struct text_buffer *drawing, struct error *error)
 {
     const char *text = drawing->text, *end = text + drawing->length;
     bool good = true;
 
-    text += *text == '\n';
+    text += strspn(text, "\f\n");
     while (text < end && good) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         size_t length = (size_t)((line_end == NULL ? end : line_end) - text), visible = length;
