@@ -26,6 +26,7 @@ struct tree_builder {
     struct error *error;
     struct open_node stack[YAML_DEPTH_MAX];
     unsigned depth, documents;
+    unsigned last_line, last_column; /* of the last event */
     uint32_t node_count;
     uint64_t hash_seed;
     struct yaml_node *root;
@@ -213,6 +214,8 @@ static enum status take_event(struct tree_builder *builder, struct fy_event *eve
 {
     unsigned line, column;
     place_of(builder, event, &line, &column);
+    builder->last_line = line;
+    builder->last_column = column;
     switch (event->type) {
     case FYET_DOCUMENT_START:
         return ++builder->documents > 1 ? fail(builder, line, column, "a second document; a file holds one")
@@ -244,7 +247,8 @@ static enum status syntax_error(const struct tree_builder *builder, struct fy_di
     void *iterator = NULL;
     struct fy_diag_error *found = fy_diag_errors_iterate(diag, &iterator);
     if (found == NULL || found->msg == NULL) {
-        return fail(builder, 0, 0, "YAML: the document cannot be parsed");
+        return fail(builder, builder->last_line, builder->last_column,
+                    "YAML: the document cannot be parsed after this");
     }
     return error_set_at(builder->error, STATUS_BAD_DATA, builder->name, found->line >= 0 ? (unsigned)found->line : 0,
                         found->column >= 0 ? (unsigned)found->column : 0, "YAML: %s", found->msg);
@@ -343,7 +347,8 @@ enum status yaml_tree_parse(const char *text, size_t length, const char *name, u
     if (status != STATUS_OK) {
         return status;
     }
-    struct tree_builder builder = {.name = name, .arena = arena, .error = error, .hash_seed = hash_seed};
+    struct tree_builder builder = {
+        .name = name, .arena = arena, .error = error, .hash_seed = hash_seed, .last_line = 1};
     struct fy_diag *diag = create_silent_diag();
     struct fy_parse_cfg config = {
         .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE, .diag = diag};
