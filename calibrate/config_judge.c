@@ -184,7 +184,9 @@ static void set_result_symbols(struct config_judge *judge)
 static enum config_outcome apply_where(struct config_judge *judge)
 {
     double value;
-    if (expression_evaluate(judge->where, &value, &judge->error)) {
+    struct error cause = {0};
+    if (expression_evaluate(judge->where, &value, &cause)) {
+        blame(judge->request->where, &cause, &judge->error);
         return CONFIG_OUTCOME_INVALID;
     }
     return value != 0 ? CONFIG_OUTCOME_FEASIBLE : CONFIG_OUTCOME_FILTERED;
@@ -234,6 +236,11 @@ static enum config_outcome rate_throughput(struct config_judge *judge, const dou
     return CONFIG_OUTCOME_FEASIBLE;
 }
 
+static const struct serving_model *serving_of(const struct sweep_request *request)
+{
+    return request->serving ? request->serving : scenario_serving(request->scenario);
+}
+
 /* The base knobs with the request's workload. */
 static void base_values(const struct config_judge *judge, double *values)
 {
@@ -248,7 +255,7 @@ static void base_values(const struct config_judge *judge, double *values)
 static enum status anchor_throughput(struct config_judge *judge, struct error *error)
 {
     const struct sweep_request *request = judge->request;
-    const struct serving_model *serving = scenario_serving(request->scenario);
+    const struct serving_model *serving = serving_of(request);
     if (!serving || !serving->present || scenario_layer_group_count(request->scenario) == 0) {
         return error_set(error, STATUS_MISSING, "%s has no serving layers, so its kernels have no throughput",
                          scenario_name(request->scenario));
@@ -312,6 +319,16 @@ static enum status evaluate_layer(struct config_judge *judge, const double *valu
     return STATUS_OK;
 }
 
+static enum config_outcome rate_expression(struct config_judge *judge, double *key)
+{
+    struct error cause = {0};
+    if (expression_evaluate(judge->objective, key, &cause)) {
+        blame(judge->request->objective_text, &cause, &judge->error);
+        return CONFIG_OUTCOME_INVALID;
+    }
+    return CONFIG_OUTCOME_FEASIBLE;
+}
+
 static enum config_outcome rate_objective(struct config_judge *judge, const double *values, double *key)
 {
     switch (judge->request->objective) {
@@ -324,8 +341,7 @@ static enum config_outcome rate_objective(struct config_judge *judge, const doub
     case SWEEP_OBJECTIVE_THROUGHPUT:
         return rate_throughput(judge, values, key);
     case SWEEP_OBJECTIVE_EXPRESSION:
-        return expression_evaluate(judge->objective, key, &judge->error) ? CONFIG_OUTCOME_INVALID
-                                                                         : CONFIG_OUTCOME_FEASIBLE;
+        return rate_expression(judge, key);
     }
     BUG("objective %d", (int)judge->request->objective);
 }
@@ -398,8 +414,8 @@ static void describe_serving(const struct config_judge *judge, struct sweep_entr
     const double delta_s = judge->kernels.time_s - judge->base_kernels.time_s;
     const double unshared_s = delta_s == 0 ? 0 : UNSHARED_LOG_SIGMA * judge->kernels.time_s;
     const double sigma_s = sqrt(sum_of_squares(difference_s, SWEEP_DIRECTION_COUNT) + unshared_s * unshared_s);
-    serving_estimate_variant(scenario_serving(request->scenario), request->concurrency, delta_s, sigma_s,
-                             judge->model.interval_z, &entry->serving);
+    serving_estimate_variant(serving_of(request), request->concurrency, delta_s, sigma_s, judge->model.interval_z,
+                             &entry->serving);
 }
 
 void config_judge_describe(const struct config_judge *judge, const double *values, uint64_t config_index, double key,
@@ -414,6 +430,7 @@ void config_judge_describe(const struct config_judge *judge, const double *value
     entry->smem_bytes = launch->dynamic_smem_bytes + launch->static_smem_bytes;
     entry->threads = launch->threads;
     entry->registers_per_thread = launch->registers_per_thread;
+    entry->iterations = judge->layer.kernels[0].loop.iterations;
     entry->occupancy_fraction = occupancy_fraction(judge);
     entry->gain_fraction = NAN;
     switch (judge->request->objective) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/checked.h"
 #include "base/text_buffer.h"
@@ -71,7 +72,8 @@ static enum status unknown_name(const struct scenario *scenario, const char *nam
     unsigned least = 4; /* further away than that it is another word */
     for (size_t i = 0; i < scenario_variable_count(scenario); i++) {
         const char *candidate = scenario_variable_get(scenario, i)->name;
-        const unsigned distance = text_distance(name, candidate);
+        const bool begins = strncasecmp(name, candidate, strlen(name)) == 0;
+        const unsigned distance = begins ? 1 : text_distance(name, candidate);
         if (distance < least) {
             least = distance;
             nearest = candidate;

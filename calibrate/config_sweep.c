@@ -440,6 +440,12 @@ static enum status set_reasons(const struct sweep_state *state, struct sweep_res
 {
     struct sweep_tally sum;
     merge_tallies(state, &sum);
+    if (sum.invalid && !sum.feasible && !sum.filtered) { /* nothing could be rated: that is a mistake in the input */
+        if (error) {
+            *error = sum.invalid_error;
+        }
+        return sum.invalid_error.status;
+    }
     const struct scenario *scenario = state->request.scenario;
     const size_t most = SCENARIO_REQUIRE_MAX + KERNELS_PER_LAYER_MAX * LAUNCH_FAULT_KINDS + 1;
     result->reasons = calloc(most, sizeof *result->reasons);

@@ -35,8 +35,9 @@ const char *sweep_result_name(unsigned index);
 struct sweep_request {
     const struct scenario *scenario;
     const struct model_parameters *parameters;
-    const double *values;   /* all variables; those not varied keep theirs */
-    const uint32_t *varied; /* scenario indices; varied_count 0 = all knobs */
+    const struct serving_model *serving; /* NULL = the scenario's */
+    const double *values;                /* all variables; those not varied keep theirs */
+    const uint32_t *varied;              /* scenario indices; varied_count 0 = all knobs */
     uint32_t varied_count;
     enum sweep_objective objective;
     double concurrency;         /* THROUGHPUT only */
@@ -58,6 +59,7 @@ struct sweep_entry {
     struct layer_time layer;
     uint64_t grid_ctas, smem_bytes; /* of the first kernel */
     uint32_t threads, registers_per_thread;
+    double iterations; /* of one CTA of the first kernel */
     double occupancy_fraction;
     struct serving_estimate serving; /* THROUGHPUT only */
     double gain_fraction;            /* speed against the scenario's base knobs with the same workload: +0.1 = ten
@@ -91,7 +93,8 @@ struct sweep_result {
 
 /* STATUS_LIMIT for too many configurations, STATUS_USAGE for a throughput objective that varies the workload,
  * STATUS_MISSING when the device or the scenario lacks something, STATUS_BAD_DATA for an expression. A space without
- * any feasible configuration is an answer, not an error. The caller owns *result: config_sweep_release. */
+ * any feasible configuration is an answer, not an error, unless expressions failed in it. The caller owns *result:
+ * config_sweep_release. */
 MUST_CHECK enum status config_sweep_run(const struct sweep_request *request, struct sweep_result *result,
                                         struct error *error);
 void config_sweep_release(struct sweep_result *result);

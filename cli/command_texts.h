@@ -9,6 +9,7 @@ int command_occupancy(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_curve(int argc, char **argv);
 int command_whatif(int argc, char **argv);
+int command_sweep(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
@@ -126,6 +127,37 @@ int command_help(int argc, char **argv);
     "  occam whatif dsv4-flash-sparse-decode -s num_warps=8\n"                                                         \
     "  occam whatif dsv4-flash-sparse-decode -s num_stages=3\n"                                                        \
     "  occam whatif dsv4-flash-sparse-decode -s TARGET_CTAS=512 --explain 6..13 --across split_floor\n"
+
+#define SWEEP_SUMMARY "every configuration of the knob space, ranked; infeasible ones counted by reason"
+#define SWEEP_USAGE                                                                                                    \
+    "sweep SCENARIO [--vary NAMES] [--objective WHAT] [--where EXPR] [--top K] [--by NAME] [--explain LO,HI] "         \
+    "[--threads N] [--limit N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--level P] "            \
+    "[--format text|json|csv]"
+#define SWEEP_HELP                                                                                                     \
+    "Predicts every configuration on all cores and ranks the best. Without --vary all knobs take all their\n"          \
+    "values; with it only the named ones do, knobs or workload variables, and the rest stay at the base or at\n"       \
+    "what -s says. Configurations that cannot be told from the best are marked as ties: the difference lies\n"         \
+    "within its own interval, which is narrower than that of either time. gain is speed against the\n"                 \
+    "scenario's base knobs with the same workload.\n"                                                                  \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --vary NAMES          variables to vary, such as TARGET_CTAS,split_floor\n"                                     \
+    "  --objective WHAT      time (default), occupancy, throughput, throughput@C=96, or an expression of\n"            \
+    "                        which the smallest value is best\n"                                                       \
+    "  --where EXPR          keep only configurations for which this is true. Both expressions may use knobs,\n"       \
+    "                        workload, let entries, and kernel_time_us, grid_ctas, waves, rounds, smem_bytes,\n"       \
+    "                        ctas_per_sm, occupancy_fraction, registers_per_thread\n"                                  \
+    "  --top K               configurations to list (default 10)\n"                                                    \
+    "  --by NAME             one ranking for each value of this variable; none for a single ranking. Default:\n"       \
+    "                        the concurrency, when --vary names few configurations whose grids differ\n"               \
+    "  --explain LO,HI       which values of the first name of --vary would explain that moving it to its base\n"      \
+    "                        value brought LO to HI percent of throughput\n"                                           \
+    "  --threads N           default: all cores\n"                                                                     \
+    "  --limit N             largest number of configurations (default 2^40)\n" QUESTION_OPTIONS_HELP "\n"             \
+    "Examples:\n"                                                                                                      \
+    "  occam sweep dsv4-flash-sparse-decode\n"                                                                         \
+    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor --explain 6,13\n"                           \
+    "  occam sweep my-kernel.yaml --objective throughput@C=96 --where 'ctas_per_sm >= 2' --format csv\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \
