@@ -115,12 +115,20 @@ static bool set_has(struct variable_set set, size_t index)
     return set.bits[index / 64] >> (index % 64) & 1;
 }
 
+/* Puts the expression in front of what is wrong with it. */
+static enum status blame(const char *text, const struct error *cause, struct error *error)
+{
+    return error_set(error, cause->status, "expression \"%.200s\": %s", text, cause->text);
+}
+
 static enum status compile(struct config_judge *judge, const char *text, struct expression **expression,
                            bool *needs_results, struct error *error)
 {
-    enum status status = expression_compile(text, judge->names, judge->symbols, judge->symbol_count, expression, error);
+    struct error cause = {0};
+    const enum status status =
+        expression_compile(text, judge->names, judge->symbols, judge->symbol_count, expression, &cause);
     if (status) {
-        return status;
+        return blame(text, &cause, error);
     }
     const struct variable_set used = expression_variables(*expression);
     const size_t variables = scenario_variable_count(judge->request->scenario);
