@@ -141,6 +141,13 @@ $(BUILD)/link.stamp: FORCE
 DEFINES := -DOCCAM_VERSION='"$(VERSION)"' -DOCCAM_WITH_CUDA=$(HAVE_CUDA)
 TEST_DEFINES := -DOCCAM_WITH_CUDA_OCCUPANCY=$(HAVE_CUDA_OCCUPANCY) \
                 $(if $(filter 1,$(HAVE_CUDA_OCCUPANCY)),-isystem $(CUDA_HOME)/include)
+# Only one file knows the revision, so a commit rebuilds only that one.
+REVISION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+$(BUILD)/revision.stamp: FORCE
+	@.ci/write-if-changed $@ '$(REVISION)'
+$(BUILD)/cli/program_version.o: DEFINES += -DOCCAM_REVISION='"$(REVISION)"'
+$(BUILD)/cli/program_version.o: $(BUILD)/revision.stamp
+
 ROOM_CC = $(CC) $(ALL_CPPFLAGS) $(DEFINES) $(LIB_CFLAGS) $(ALL_CFLAGS) $(WARNINGS)
 TEST_CC = $(CC) $(ALL_CPPFLAGS) $(TEST_DEFINES) $(DEFINES) $(LIB_CFLAGS) $(CHECK_CFLAGS) $(ALL_CFLAGS) \
           $(filter-out -Wmissing-prototypes,$(WARNINGS))

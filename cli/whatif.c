@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "cli/quantity_text.h"
+#include "cli/scenario_notes.h"
 
 /* Below this a change of throughput is called none: it is less than two runs of one configuration usually differ. */
 static const double NO_CHANGE_FRACTION = 0.01;
@@ -30,11 +31,17 @@ const char *whatif_verdict(const struct variant_effect *effect)
                                   : "undecided";
 }
 
-bool whatif_note_concerns(const struct question *question, size_t note)
+bool whatif_is_contested(const struct whatif *whatif, const struct whatif_row *row)
 {
-    const char *name = scenario_note_get(question->scenario, note)->knob;
-    const long knob = *name ? scenario_variable_find(question->scenario, name) : -1;
-    return knob < 0 || question->values[knob] != question->base[knob];
+    const char *verdict = whatif_verdict(&row->variant.effect);
+    const struct scenario *scenario = whatif->question->scenario;
+    for (size_t i = 0; i < scenario_note_count(scenario) && i < SCENARIO_NOTES_MAX; i++) {
+        const char *contests = scenario_note_get(scenario, i)->contests;
+        if (row->note_applies[i] && *contests && strstr(verdict, contests)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum status judge_notes(struct question *question, const double *values, struct whatif_row *row,
@@ -44,7 +51,8 @@ static enum status judge_notes(struct question *question, const double *values, 
     size_t constraint;
     enum status status = scenario_evaluate(question->evaluator, values, &verdict, &constraint, NULL, error);
     for (size_t i = 0; !status && i < scenario_note_count(question->scenario) && i < SCENARIO_NOTES_MAX; i++) {
-        status = scenario_note_applies(question->evaluator, i, &row->note_applies[i], error);
+        bool known; /* a condition that cannot be told on this device counts as true */
+        status = scenario_note_concerns(question, i, &row->note_applies[i], &known, error);
     }
     return status;
 }
@@ -140,7 +148,7 @@ static void record_interval(struct report *report, const char *key, const struct
     report_end(report);
 }
 
-static void record_row(struct report *report, const struct whatif_row *row)
+static void record_row(struct report *report, const struct whatif *whatif, const struct whatif_row *row)
 {
     const struct prediction *base = &row->base, *variant = &row->variant;
     const struct variant_effect *effect = &variant->effect;
@@ -150,6 +158,7 @@ static void record_row(struct report *report, const struct whatif_row *row)
     report_string(report, "reason", base->feasible ? variant->reason : base->reason);
     if (variant->has_effect) {
         report_string(report, "verdict", whatif_verdict(effect));
+        report_bool(report, "contested", whatif_is_contested(whatif, row));
         report_number(report, "probability_slower", effect->probability_slower);
         record_interval(report, "throughput_change_fraction", &effect->throughput_change_fraction);
         record_interval(report, "kernel_ratio", &effect->kernel_ratio);
@@ -192,12 +201,17 @@ static void record_notes(struct report *report, const struct whatif *whatif)
     report_begin_array(report, "notes");
     for (size_t i = 0; i < scenario_note_count(question->scenario) && i < SCENARIO_NOTES_MAX; i++) {
         const struct scenario_note *note = scenario_note_get(question->scenario, i);
-        if (!whatif_note_concerns(question, i)) {
+        size_t applies = 0;
+        for (size_t r = 0; r < whatif->row_count; r++) {
+            applies += whatif->rows[r].note_applies[i];
+        }
+        if (!applies) {
             continue;
         }
         report_begin_object(report, NULL);
         report_string(report, "text", note->text);
         report_string(report, "source", note->source);
+        report_string(report, "contests", note->contests);
         report_begin_array(report, "concurrencies");
         for (size_t r = 0; r < whatif->row_count; r++) {
             if (whatif->rows[r].note_applies[i]) {
@@ -247,7 +261,7 @@ void whatif_record(const struct whatif *whatif, struct report *report)
     report_string(report, "reason", whatif->feasible ? "" : whatif->reason);
     report_begin_array(report, "rows");
     for (size_t i = 0; i < whatif->row_count; i++) {
-        record_row(report, &whatif->rows[i]);
+        record_row(report, whatif, &whatif->rows[i]);
     }
     report_end(report);
     record_mechanisms(report, whatif);

@@ -37,8 +37,8 @@ void whatif_release(struct whatif *whatif);
 
 /* "slower", "probably slower", "faster", ..., "no change"; static. */
 const char *whatif_verdict(const struct variant_effect *effect);
-/* Does the note of this index concern a knob that was changed? */
-bool whatif_note_concerns(const struct question *question, size_t note);
+/* Does a note of the scenario that applies at this row speak against its verdict? */
+bool whatif_is_contested(const struct whatif *whatif, const struct whatif_row *row);
 
 /* The whole answer as text, answer first. */
 void whatif_print(const struct whatif *whatif);

@@ -23,8 +23,8 @@ static enum status measure_step(struct question *question, const double *values,
     size_t constraint;
     const size_t groups = scenario_layer_group_count(question->scenario);
     enum status status = scenario_evaluate(question->evaluator, values, &verdict, &constraint, &layer, error);
-    *out = (struct step_kernels){.feasible = !status && verdict == CONFIG_OK};
-    if (status || !out->feasible) {
+    *out = (struct step_kernels){.feasible = false};
+    if (status || verdict != CONFIG_OK) {
         return status;
     }
     layer_time_predict(&question->time_model, &layer, &time);
@@ -79,6 +79,7 @@ static enum status explain_one(struct question *question, const double *new_valu
     struct step_kernels before, after;
     question_values_at(question, new_values, item.concurrency, old_values);
     enum status status = measure_step(question, old_values, &after, error);
+    before.feasible = false;
     old_values[knob] = old_value;
     if (!status) {
         status = measure_step(question, old_values, &before, error);

@@ -24,18 +24,25 @@ static void print_heading(const struct question *question)
            question->parameters.calibration);
 }
 
-/* "slower at C = 1, 8, 48; undecided at 96" */
+static bool same_verdict(const struct whatif *whatif, size_t i, size_t j)
+{
+    const struct whatif_row *one = &whatif->rows[i], *other = &whatif->rows[j];
+    return strcmp(whatif_verdict(&one->variant.effect), whatif_verdict(&other->variant.effect)) == 0 &&
+           whatif_is_contested(whatif, one) == whatif_is_contested(whatif, other);
+}
+
+/* "slower at 8, 48, 64 requests; slower, contested by other evidence below, at 1 request" */
 static void print_verdicts(const struct whatif *whatif)
 {
     char number[32];
     printf("Answer: ");
     for (size_t i = 0; i < whatif->row_count; i++) {
-        const char *verdict = whatif_verdict(&whatif->rows[i].variant.effect);
-        const bool same = i && strcmp(verdict, whatif_verdict(&whatif->rows[i - 1].variant.effect)) == 0;
-        if (same) {
+        if (i && same_verdict(whatif, i, i - 1)) {
             printf(", %s", number_format(whatif->rows[i].concurrency, number));
         } else {
-            printf("%s%s at %s", i ? "; " : "", verdict, number_format(whatif->rows[i].concurrency, number));
+            printf("%s%s%s at %s", i ? "; " : "", whatif_verdict(&whatif->rows[i].variant.effect),
+                   whatif_is_contested(whatif, &whatif->rows[i]) ? " (contested by other evidence, below)" : "",
+                   number_format(whatif->rows[i].concurrency, number));
         }
     }
     printf(" request%s in the batch.\n\n", whatif->row_count == 1 && whatif->rows[0].concurrency == 1 ? "" : "s");
@@ -204,7 +211,7 @@ static void print_notes(const struct whatif *whatif)
         for (size_t r = 0; r < whatif->row_count; r++) {
             applies += whatif->rows[r].note_applies[i];
         }
-        if (!applies || !whatif_note_concerns(question, i)) {
+        if (!applies) {
             continue;
         }
         printf("\nOther evidence, for ");

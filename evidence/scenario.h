@@ -37,6 +37,7 @@ struct scenario_note {
     const char *when; /* expression over variables, or NULL = always */
     const char *text;
     const char *source;
+    const char *contests; /* "slower" or "faster": the verdict that this evidence speaks against; "" = neither */
 };
 
 struct scenario_constraint {

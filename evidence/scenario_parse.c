@@ -294,22 +294,31 @@ static enum status read_requirement(const struct scenario_reader *reader, const 
 
 static enum status read_note(const struct scenario_reader *reader, const struct yaml_node *node)
 {
-    static const char *const keys[] = {"knob", "when", "text", "source"};
+    static const char *const keys[] = {"knob", "when", "text", "source", "contests"};
+    static const char *const effects[] = {"slower", "faster"};
     struct scenario *scenario = reader->scenario;
-    enum status status = reader_check_keys(reader, node, "a note", keys, 4);
+    enum status status = reader_check_keys(reader, node, "a note", keys, 5);
     if (status != STATUS_OK) {
         return status;
     }
     const struct yaml_node *knob = yaml_find(node, "knob"), *when = yaml_find(node, "when"),
                            *text = yaml_find(node, "text"), *source = yaml_find(node, "source");
     struct scenario_note *note = &scenario->notes[scenario->note_count];
-    *note = (struct scenario_note){.knob = "", .source = ""};
+    *note = (struct scenario_note){.knob = "", .source = "", .contests = ""};
     if (text == NULL) {
         return reader_fail(reader, STATUS_BAD_DATA, node, "a note needs 'text'");
     }
     status = reader_text(reader, text, "text", &note->text);
     if (status == STATUS_OK && source != NULL) {
         status = reader_text(reader, source, "source", &note->source);
+    }
+    const struct yaml_node *contests = yaml_find(node, "contests");
+    if (status == STATUS_OK && contests != NULL) {
+        status = reader_text(reader, contests, "contests", &note->contests);
+        if (status == STATUS_OK && strcmp(note->contests, effects[0]) != 0 && strcmp(note->contests, effects[1]) != 0) {
+            status = reader_fail(reader, STATUS_BAD_DATA, contests, "'contests' is %s or %s, got '%.64s'", effects[0],
+                                 effects[1], note->contests);
+        }
     }
     if (status == STATUS_OK && knob != NULL) {
         status = reader_text(reader, knob, "knob", &note->knob);

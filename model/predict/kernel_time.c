@@ -330,7 +330,7 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
 void layer_time_predict_next(const struct time_model *model, const struct layer_case *layer, struct layer_memo *memo,
                              struct layer_time *result)
 {
-    double sum_s = 0, sigma_s = 0, structural_s = 0, launched = 0;
+    double sum_s = 0, lo_s = 0, hi_s = 0, sigma_s = 0, structural_s = 0, launched = 0;
     result->feasible = true;
     result->infeasible_kernel = 0;
     result->kernel_count = layer->kernel_count;
@@ -349,6 +349,8 @@ void layer_time_predict_next(const struct time_model *model, const struct layer_
         }
         launched++;
         sum_s += kernel->time_s;
+        lo_s += kernel->time_lo_s;
+        hi_s += kernel->time_hi_s;
         structural_s += kernel->time_s * kernel->structural_log_sigma;
         sigma_s += kernel->time_s * kernel->log_sigma; /* one model errs the same way in all kernels of a layer */
         for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
@@ -370,7 +372,6 @@ void layer_time_predict_next(const struct time_model *model, const struct layer_
     result->limiter = largest_share(result->shares);
     result->log_sigma = sigma_s * scale;
     result->structural_log_sigma = structural_s * scale;
-    const double spread = exp(model->interval_z * result->log_sigma);
-    result->time_lo_s = result->time_s / spread;
-    result->time_hi_s = result->time_s * spread;
+    result->time_lo_s = lo_s + gaps_s; /* errors common to all kernels: their ends add */
+    result->time_hi_s = hi_s + gaps_s;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Kernel time from launch + tile loop + device + parameters (docs/MODEL.md eq. TIME-1 ff.). Pure formulas. */
+ * Kernel time from launch + tile loop + device + parameters (docs/MODEL.md eq. TIME-2 ff.). Pure formulas. */
 #ifndef OCCAM_MODEL_PREDICT_KERNEL_TIME_H
 #define OCCAM_MODEL_PREDICT_KERNEL_TIME_H
 

@@ -158,7 +158,7 @@ static void mma_cost_compute(const struct time_model *model, const struct mma_op
     cost->operand_elements = (double)warps * ceil_divide(ceil_divide(op->n, n), share.warps_n) * n * op->k * op->count;
     cost->smem_bytes = 0;
     const double element_bytes = bytes_per_element(op->format) * op->k * op->count;
-    if (smem_operands >= 1) { /* each row of warps reads all of B */
+    if (smem_operands >= 1) { /* TILE-3: each row of warps reads all of B */
         cost->smem_bytes += share.warps_m * (double)op->n * element_bytes;
     }
     if (smem_operands >= 2) {
