@@ -11,11 +11,11 @@
 
 struct csv_table {
     size_t column_count, row_count;
-    char **names;       /* column_count names, from the header line */
-    char **cells;       /* row_count * column_count texts, row-major; "" for an empty field */
-    unsigned *lines;    /* row_count line numbers in the file, from 1 */
-    char *storage;      /* one block that the texts point into */
-    char file[256];     /* for messages */
+    char **names;    /* column_count names, from the header line */
+    char **cells;    /* row_count * column_count texts, row-major; "" for an empty field */
+    unsigned *lines; /* row_count line numbers in the file, from 1 */
+    char *storage;   /* one block that the texts point into */
+    char file[256];  /* for messages */
 };
 
 /* Parse text[0..length) (borrowed only during the call). name is used in messages. Rows whose field count differs from

@@ -27,6 +27,7 @@ const struct gpu_device *device_catalogue_get(const struct device_catalogue *cat
 /* Where a device was read from: "built in" or a path. */
 const char *device_catalogue_origin(const struct device_catalogue *catalogue, const struct gpu_device *device);
 /* Citation and note of the limits of a compute capability ("" if none). */
-const char *device_catalogue_limits_note(const struct device_catalogue *catalogue, unsigned cc_major, unsigned cc_minor);
+const char *device_catalogue_limits_note(const struct device_catalogue *catalogue, unsigned cc_major,
+                                         unsigned cc_minor);
 
 #endif

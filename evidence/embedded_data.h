@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 struct embedded_file {
-    const char *path;            /* below data/, for example "devices/nvidia-h200.csv" */
-    const char *begin;           /* not NUL-terminated */
+    const char *path;  /* below data/, for example "devices/nvidia-h200.csv" */
+    const char *begin; /* not NUL-terminated */
     size_t length;
 };
 
