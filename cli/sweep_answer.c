@@ -42,7 +42,7 @@ static void record_serving(struct report *report, const struct sweep_answer *ans
 }
 
 static void record_entry(struct report *report, const struct sweep_answer *answer, const struct sweep_entry *entry,
-                         size_t rank, double by_value)
+                         size_t rank, double by_value, bool for_table)
 {
     const struct kernel_time *kernel = &entry->layer.kernels[0];
     report_begin_object(report, NULL);
@@ -50,9 +50,13 @@ static void record_entry(struct report *report, const struct sweep_answer *answe
     report_number(report, "by_value", by_value);
     record_values(report, answer->question->scenario, entry->values);
     report_bool(report, "feasible", true);
-    report_number(report, "objective", entry->objective);
-    report_bool(report, "tie", entry->tie);
-    report_string(report, "tie_mark", entry->tie ? "=" : "");
+    report_number(report, "objective_value",
+                  answer->objective == SWEEP_OBJECTIVE_EXPRESSION ? entry->objective : (double)NAN);
+    if (for_table) {
+        report_string(report, "tie", entry->tie ? "=" : "");
+    } else {
+        report_bool(report, "tie", entry->tie);
+    }
     report_number(report, "gain_percent", 100 * entry->gain_fraction);
     report_number(report, "kernel_time_us", entry->layer.time_s / SECONDS_PER_US);
     report_number(report, "kernel_time_lo_us", entry->layer.time_lo_s / SECONDS_PER_US);
@@ -152,7 +156,7 @@ static void record_rankings(struct report *report, const struct sweep_answer *an
     for (size_t i = 0; i < answer->ranking_count; i++) {
         const struct sweep_result *result = &answer->rankings[i].result;
         for (size_t k = 0; k < result->entry_count; k++) {
-            record_entry(report, answer, &result->entries[k], k + 1, answer->rankings[i].by_value);
+            record_entry(report, answer, &result->entries[k], k + 1, answer->rankings[i].by_value, false);
         }
     }
     report_end(report);
@@ -251,7 +255,7 @@ static void set_columns(struct table_columns *columns, const struct sweep_answer
 {
     columns->count = 0;
     add_column(columns, "rank", "rank", 6);
-    add_column(columns, "tie_mark", "tie", 0);
+    add_column(columns, "tie", "tie", 0);
     add_varied(columns, answer);
     if (answer->with_throughput) {
         add_column(columns, "throughput_tokens_per_s", "tok/s", 4);
@@ -261,7 +265,7 @@ static void set_columns(struct table_columns *columns, const struct sweep_answer
         }
     }
     if (answer->objective == SWEEP_OBJECTIVE_EXPRESSION) {
-        add_column(columns, "objective", "objective", 5);
+        add_column(columns, "objective_value", "objective", 5);
     }
     add_column(columns, "kernel_time_us", "time us", 4);
     add_column(columns, "kernel_time_lo_us", "from", 3);
@@ -285,7 +289,7 @@ static enum status print_ranking(const struct sweep_answer *answer, const struct
     set_columns(&columns, answer);
     report_begin_rows(&report, "entries");
     for (size_t k = 0; k < ranking->result.entry_count; k++) {
-        record_entry(&report, answer, &ranking->result.entries[k], k + 1, ranking->by_value);
+        record_entry(&report, answer, &ranking->result.entries[k], k + 1, ranking->by_value, true);
     }
     report_end(&report);
     const enum status status = report_print_table(&report, "entries", columns.items, columns.count, stdout, error);
