@@ -62,7 +62,7 @@ MUST_CHECK enum status config_judge_rate(struct config_judge *judge, const doubl
 /* Everything about the configuration rated last (it must be feasible), but gain and tie. */
 void config_judge_describe(const struct config_judge *judge, const double *values, uint64_t config_index, double key,
                            struct sweep_entry *entry);
-/* VAR-10: d ln(objective) / d direction, each times its standard deviation, of the configuration rated last. */
+/* VAR-10, VAR-11: d ln(objective) / d direction, each times its standard deviation, of the configuration rated last. */
 void config_judge_sensitivity(const struct config_judge *judge, double *sensitivity);
 /* VAR-10: standard deviation of what two configurations do not share, in ln(objective). */
 double config_judge_residual(const struct config_judge *judge);
