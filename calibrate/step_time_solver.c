@@ -111,8 +111,8 @@ static double residual_sum(const struct solver *solver, const double *times)
  * are polish_times' business). False when the columns are parallel or a time comes out negative. */
 static bool solve_subset(const struct solver *solver, unsigned mask, double *times)
 {
-    unsigned index[WIDTH_MAX], size = 0;
-    double factor[WIDTH_MAX][WIDTH_MAX], scale[WIDTH_MAX], partial[WIDTH_MAX];
+    unsigned index[WIDTH_MAX] = {0}, size = 0;
+    double factor[WIDTH_MAX][WIDTH_MAX], scale[WIDTH_MAX] = {0}, partial[WIDTH_MAX];
     for (unsigned i = 0; i < solver->layout->width; i++) {
         times[i] = 0.0;
         if ((mask & (1u << i)) != 0) {

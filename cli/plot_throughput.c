@@ -85,13 +85,15 @@ static size_t fill_series(const struct question *question, const struct throughp
     series[count++] = line_of(x, columns->base, curve->count, "base", COLOR_BASE);
     if (variant)
         series[count++] = line_of(x, columns->variant, curve->count, label, COLOR_VARIANT);
-    if (question->serving.point_count > 0)
-        series[count++] = (struct figure_series){.label = "measured",
-                                                 .style = SERIES_STYLE_POINTS,
-                                                 .count = question->serving.point_count,
-                                                 .x = columns->measured_concurrency,
-                                                 .y = columns->measured,
-                                                 .color_index = COLOR_MEASURED};
+    if (question->serving.point_count > 0) {
+        series[count] = (struct figure_series){.label = "measured",
+                                               .style = SERIES_STYLE_POINTS,
+                                               .count = question->serving.point_count,
+                                               .x = columns->measured_concurrency,
+                                               .y = columns->measured,
+                                               .color_index = COLOR_MEASURED};
+        count++;
+    }
     return count;
 }
 

@@ -36,6 +36,11 @@ static void print_verdicts(const struct whatif *whatif)
 {
     char number[32];
     printf("Answer: ");
+    if (scenario_concurrency_variable(whatif->question->scenario) < 0) {
+        printf("%s%s.\n\n", whatif_verdict(&whatif->rows[0].variant.effect),
+               whatif_is_contested(whatif, &whatif->rows[0]) ? " (contested by other evidence, below)" : "");
+        return;
+    }
     for (size_t i = 0; i < whatif->row_count; i++) {
         if (i && same_verdict(whatif, i, i - 1)) {
             printf(", %s", number_format(whatif->rows[i].concurrency, number));
@@ -56,14 +61,28 @@ static double percent(double fraction)
 
 static void print_signed_percent(double fraction)
 {
-    if (isnan(fraction)) {
-        printf("       -");
-    } else {
-        printf(" %+6.1f%%", percent(fraction));
+    printf(" %+6.1f%%", percent(fraction));
+}
+
+/* Without a step: the kernels alone. */
+static void print_kernel_table(const struct whatif *whatif)
+{
+    char before[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE];
+    for (size_t i = 0; i < whatif->row_count; i++) {
+        const struct whatif_row *row = &whatif->rows[i];
+        const struct interval ratio = row->variant.effect.kernel_ratio;
+        if (scenario_concurrency_variable(whatif->question->scenario) >= 0) {
+            printf("  %g request%s: ", row->concurrency, row->concurrency == 1 ? "" : "s");
+        } else {
+            printf("  ");
+        }
+        printf("kernels %s -> %s, x %.2f (%.2f to %.2f, %g %% interval), slower with p %.2f\n",
+               quantity_time(row->base.time.time_s, before), quantity_time(row->variant.time.time_s, after),
+               ratio.center, ratio.lo, ratio.hi, 100 * whatif->question->level, row->variant.effect.probability_slower);
     }
 }
 
-static void print_table(const struct whatif *whatif)
+static void print_step_table(const struct whatif *whatif)
 {
     printf("  requests  throughput change  (%g %% interval)      slower with   kernel time       base step\n",
            100 * whatif->question->level);
@@ -76,11 +95,8 @@ static void print_table(const struct whatif *whatif)
         print_signed_percent(effect->throughput_change_fraction.lo);
         printf(" to");
         print_signed_percent(effect->throughput_change_fraction.hi);
-        printf("       p %.2f      x %.2f", effect->probability_slower, effect->kernel_ratio.center);
-        if (row->base.has_step) {
-            printf("        %.4g ms", row->base.step.step_time_s / SECONDS_PER_MS);
-        }
-        printf("\n");
+        printf("       p %.2f      x %.2f        %.4g ms\n", effect->probability_slower, effect->kernel_ratio.center,
+               row->base.step.step_time_s / SECONDS_PER_MS);
     }
 }
 
@@ -214,15 +230,15 @@ static void print_notes(const struct whatif *whatif)
         if (!applies) {
             continue;
         }
-        printf("\nOther evidence, for ");
-        const char *separator = "";
-        for (size_t r = 0; r < whatif->row_count; r++) {
+        printf("\nOther evidence");
+        const char *separator = " (batch of ";
+        for (size_t r = 0; whatif->row_count > 1 && r < whatif->row_count; r++) {
             if (whatif->rows[r].note_applies[i]) {
                 printf("%s%g", separator, whatif->rows[r].concurrency);
                 separator = ", ";
             }
         }
-        printf(" requests: %s", note->text);
+        printf("%s: %s", whatif->row_count > 1 ? ")" : "", note->text);
         printf(*note->source ? " (%s).\n" : "%s\n", note->source);
     }
 }
@@ -264,8 +280,13 @@ void whatif_print(const struct whatif *whatif)
         return;
     }
     print_verdicts(whatif);
-    print_table(whatif);
-    printf("\nWhy (at %g requests)\n", last->concurrency);
+    if (last->base.has_step) {
+        print_step_table(whatif);
+        printf("\nWhy (at %g requests)\n", last->concurrency);
+    } else {
+        print_kernel_table(whatif);
+        printf("\nWhy\n");
+    }
     for (uint32_t i = 0; i < last->variant.effect.mechanism_count; i++) {
         print_mechanism(&last->variant.effect.mechanisms[i]);
     }

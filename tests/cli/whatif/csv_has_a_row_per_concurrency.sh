@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"$OCCAM" whatif dsv4-flash-sparse-decode -s num_warps=8 --format csv | cut -d, -f1-4
