@@ -13,7 +13,6 @@
 #include "cli/options.h"
 #include "cli/question.h"
 #include "cli/sweep_answer.h"
-#include "model/predict/variant_effect.h"
 
 enum {
     TOP_DEFAULT = 10,
@@ -25,7 +24,6 @@ static const double PROGRESS_AFTER_S = 1.0;
 struct sweep_options {
     uint64_t top, limit, threads;
     const char *objective, *where, *vary, *by;
-    struct number_list explain;
 };
 
 #define SWEEP_OPTION_ROWS(options)                                                                                     \
@@ -33,9 +31,8 @@ struct sweep_options {
         {0, "objective", OPTION_TEXT, &(options).objective, 0, 0}, {0, "where", OPTION_TEXT, &(options).where, 0, 0},  \
         {0, "vary", OPTION_TEXT, &(options).vary, 0, 0}, {0, "by", OPTION_TEXT, &(options).by, 0, 0},                  \
         {0, "limit", OPTION_COUNT, &(options).limit, 1, 1e18},                                                         \
-        {0, "threads", OPTION_COUNT, &(options).threads, 1, SWEEP_THREADS_MAX},                                        \
     {                                                                                                                  \
-        0, "explain", OPTION_NUMBERS, &(options).explain, -99, 1e6                                                     \
+        0, "threads", OPTION_COUNT, &(options).threads, 1, SWEEP_THREADS_MAX                                           \
     }
 
 /* --- progress ----------------------------------------------------------------------------------------------------- */
@@ -262,117 +259,6 @@ static enum status run_all(struct sweep_run *run, bool automatic_by, const struc
     return run_by(run, error);
 }
 
-/* --- explaining a gain -------------------------------------------------------------------------------------------- */
-
-/* The layers of one step for base and variant. */
-struct step_layers {
-    struct layer_case base[SERVING_LAYER_GROUPS_MAX], variant[SERVING_LAYER_GROUPS_MAX];
-};
-
-static enum status fill_layers(struct question *question, const double *values, struct layer_case *layers,
-                               struct error *error)
-{
-    for (size_t group = 0; group < scenario_layer_group_count(question->scenario); group++) {
-        const enum status status = scenario_evaluate_group(question->evaluator, values, group, &layers[group], error);
-        if (status) {
-            return status;
-        }
-    }
-    return STATUS_OK;
-}
-
-/* The measured step belongs to the moved variable's base value; the earlier value is the variant of it. */
-static enum status explain_one(struct sweep_run *run, const double *values, struct step_layers *layers,
-                               struct gain_explanation *explanation, struct error *error)
-{
-    struct question *question = run->question;
-    struct variant_layers groups[SERVING_LAYER_GROUPS_MAX];
-    double later[CONFIG_VARIABLES_MAX];
-    memcpy(later, values, sizeof later);
-    later[run->answer.moved] = scenario_variable_get(question->scenario, run->answer.moved)->base;
-    memcpy(explanation->values, values, sizeof explanation->values);
-    enum status status = fill_layers(question, later, layers->base, error);
-    if (!status) {
-        status = fill_layers(question, values, layers->variant, error);
-    }
-    if (status) {
-        return status;
-    }
-    const uint32_t count = (uint32_t)scenario_layer_group_count(question->scenario);
-    for (uint32_t i = 0; i < count; i++) {
-        groups[i] = (struct variant_layers){scenario_layer_group_layers(question->scenario, i), &layers->base[i],
-                                            &layers->variant[i]};
-    }
-    struct variant_effect effect;
-    status = variant_effect_predict(question->device, &question->parameters, groups, count, &question->serving,
-                                    question_concurrency(question, values), question->level, &effect, error);
-    if (status == STATUS_OK) {
-        const struct interval *change = &effect.throughput_change_fraction;
-        explanation->gain_fraction = 1 / (1 + change->center) - 1;
-        explanation->gain_lo_fraction = 1 / (1 + change->hi) - 1;
-        explanation->gain_hi_fraction = 1 / (1 + change->lo) - 1;
-    }
-    return status;
-}
-
-/* Every feasible entry of every ranking, in the order of the space. */
-static enum status explain_all(struct sweep_run *run, struct error *error)
-{
-    struct sweep_answer *answer = &run->answer;
-    size_t count = 0;
-    for (size_t i = 0; i < answer->ranking_count; i++) {
-        count += answer->rankings[i].result.entry_count;
-    }
-    struct step_layers *layers = calloc(1, sizeof *layers);
-    answer->explanations = calloc(count ? count : 1, sizeof *answer->explanations);
-    enum status status = layers && answer->explanations
-                             ? STATUS_OK
-                             : error_set(error, STATUS_NO_MEMORY, "no memory to explain %zu configurations", count);
-    for (size_t i = 0; i < answer->ranking_count && !status; i++) {
-        const struct sweep_result *result = &answer->rankings[i].result;
-        for (uint64_t config = 0; config < result->space.config_count && !status; config++) {
-            bool listed = false;
-            double values[CONFIG_VARIABLES_MAX] = {0};
-            for (size_t k = 0; k < result->entry_count && !listed; k++) {
-                listed = result->entries[k].config_index == config;
-            }
-            config_space_values(&result->space, config, values);
-            if (!listed ||
-                values[answer->moved] == scenario_variable_get(run->question->scenario, answer->moved)->base) {
-                continue;
-            }
-            struct gain_explanation *explanation = &answer->explanations[answer->explanation_count++];
-            explanation->by_value = answer->rankings[i].by_value;
-            status = explain_one(run, values, layers, explanation, error);
-        }
-    }
-    free(layers);
-    return status;
-}
-
-static enum status read_explain(struct sweep_run *run, const struct sweep_options *options, struct error *error)
-{
-    if (options->explain.count == 0) {
-        return STATUS_OK;
-    }
-    struct sweep_answer *answer = &run->answer;
-    if (options->explain.count != 2 || options->explain.items[0] > options->explain.items[1]) {
-        return error_set(error, STATUS_USAGE, "--explain takes the ends of a gain in percent, such as 6,13");
-    }
-    if (run->request.varied_count == 0) {
-        return error_set(error, STATUS_USAGE, "--explain needs --vary: the first name is what was changed");
-    }
-    if (!run->question->serving.present || scenario_layer_group_count(run->question->scenario) == 0 ||
-        run->question->other_device) {
-        return error_set(error, STATUS_MISSING, "--explain needs serving.layers and a step time measured on this GPU");
-    }
-    answer->explains = true;
-    answer->gain_from_fraction = options->explain.items[0] / 100;
-    answer->gain_to_fraction = options->explain.items[1] / 100;
-    answer->moved = run->varied[0];
-    return STATUS_OK;
-}
-
 /* --- command ------------------------------------------------------------------------------------------------------ */
 
 static enum status prepare(struct sweep_run *run, const struct sweep_options *options, bool *automatic_by,
@@ -417,7 +303,7 @@ static enum status prepare(struct sweep_run *run, const struct sweep_options *op
     answer->with_throughput = request->objective == SWEEP_OBJECTIVE_THROUGHPUT;
     answer->where = options->where;
     answer->top_count = request->top_count;
-    return status ? status : read_explain(run, options, error);
+    return status;
 }
 
 int command_sweep(int argc, char **argv)
@@ -446,14 +332,10 @@ int command_sweep(int argc, char **argv)
     if (!status) {
         status = run_all(&run, automatic_by, &options, &error);
     }
-    if (!status && run.answer.explains) {
-        status = explain_all(&run, &error);
-    }
     if (!status) {
         status = sweep_answer_print(&run.answer, options.format, &error);
     }
     release_rankings(&run.answer);
-    free(run.answer.explanations);
     question_release(&question);
     return status == STATUS_OK ? 0 : command_fail("sweep", &error);
 }

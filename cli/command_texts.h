@@ -130,7 +130,7 @@ int command_help(int argc, char **argv);
 
 #define SWEEP_SUMMARY "every configuration of the knob space, ranked; infeasible ones counted by reason"
 #define SWEEP_USAGE                                                                                                    \
-    "sweep SCENARIO [--vary NAMES] [--objective WHAT] [--where EXPR] [--top K] [--by NAME] [--explain LO,HI] "         \
+    "sweep SCENARIO [--vary NAMES] [--objective WHAT] [--where EXPR] [--top K] [--by NAME] "                           \
     "[--threads N] [--limit N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--level P] "            \
     "[--format text|json|csv]"
 #define SWEEP_HELP                                                                                                     \
@@ -150,13 +150,11 @@ int command_help(int argc, char **argv);
     "  --top K               configurations to list (default 10)\n"                                                    \
     "  --by NAME             one ranking for each value of this variable; none for a single ranking. Default:\n"       \
     "                        the concurrency, when --vary names few configurations whose grids differ\n"               \
-    "  --explain LO,HI       which values of the first name of --vary would explain that moving it to its base\n"      \
-    "                        value brought LO to HI percent of throughput\n"                                           \
     "  --threads N           default: all cores\n"                                                                     \
     "  --limit N             largest number of configurations (default 2^40)\n" QUESTION_OPTIONS_HELP "\n"             \
     "Examples:\n"                                                                                                      \
     "  occam sweep dsv4-flash-sparse-decode\n"                                                                         \
-    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor --explain 6,13\n"                           \
+    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor\n"                                          \
     "  occam sweep my-kernel.yaml --objective throughput@C=96 --where 'ctas_per_sm >= 2' --format csv\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"

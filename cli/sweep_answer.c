@@ -162,42 +162,6 @@ static void record_rankings(struct report *report, const struct sweep_answer *an
     report_end(report);
 }
 
-/* --- explanations of an observed gain ----------------------------------------------------------------------------- */
-
-enum explanation_grade {
-    EXPLAINS_NOT,
-    EXPLAINS_WITHIN_INTERVAL,
-    EXPLAINS_IN_CENTER
-};
-
-static enum explanation_grade grade(const struct sweep_answer *answer, const struct gain_explanation *explanation)
-{
-    const double from = answer->gain_from_fraction, to = answer->gain_to_fraction;
-    if (!(explanation->gain_hi_fraction >= from && explanation->gain_lo_fraction <= to)) {
-        return EXPLAINS_NOT;
-    }
-    return explanation->gain_fraction >= from && explanation->gain_fraction <= to ? EXPLAINS_IN_CENTER
-                                                                                  : EXPLAINS_WITHIN_INTERVAL;
-}
-
-static void record_explanations(struct report *report, const struct sweep_answer *answer)
-{
-    static const char *const grades[] = {"no", "within the interval", "yes"};
-    report_begin_rows(report, "explanations");
-    for (size_t i = 0; i < answer->explanation_count; i++) {
-        const struct gain_explanation *explanation = &answer->explanations[i];
-        report_begin_object(report, NULL);
-        report_number(report, "by_value", explanation->by_value);
-        record_values(report, answer->question->scenario, explanation->values);
-        report_number(report, "gain_percent", 100 * explanation->gain_fraction);
-        report_number(report, "gain_lo_percent", 100 * explanation->gain_lo_fraction);
-        report_number(report, "gain_hi_percent", 100 * explanation->gain_hi_fraction);
-        report_string(report, "explains", grades[grade(answer, explanation)]);
-        report_end(report);
-    }
-    report_end(report);
-}
-
 static void record(struct report *report, const struct sweep_answer *answer)
 {
     const struct question *question = answer->question;
@@ -217,9 +181,6 @@ static void record(struct report *report, const struct sweep_answer *answer)
     report_string(report, "calibration", question->parameters.calibration);
     record_rankings(report, answer);
     record_reasons(report, answer);
-    if (answer->explains) {
-        record_explanations(report, answer);
-    }
 }
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
@@ -390,96 +351,6 @@ static enum status print_rankings(const struct sweep_answer *answer, struct erro
     return STATUS_OK;
 }
 
-/* Variables that are varied but not moved: one line for each combination of their values. */
-static bool same_rule(const struct sweep_answer *answer, const double *left, const double *right)
-{
-    const struct config_space *space = &answer->rankings[0].result.space;
-    for (uint32_t i = 0; i < space->varied_count; i++) {
-        if (space->varied[i] != answer->moved && left[space->varied[i]] != right[space->varied[i]]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void print_rule(const struct sweep_answer *answer, const double *values)
-{
-    const struct config_space *space = &answer->rankings[0].result.space;
-    char number[32];
-    bool any = false;
-    for (uint32_t i = 0; i < space->varied_count; i++) {
-        if (space->varied[i] != answer->moved) {
-            printf("%s%s=%s", any ? " " : "", scenario_variable_get(answer->question->scenario, space->varied[i])->name,
-                   number_format(values[space->varied[i]], number));
-            any = true;
-        }
-    }
-    printf("%s", any ? "\n" : "");
-}
-
-/* One line for each value of the `by` variable, "at C=48 from 128 (+9 %, +2 to +21 %), ...", for the explanations of
- * one grade under one rule; false if there is none. */
-static bool print_grade(const struct sweep_answer *answer, const double *rule, enum explanation_grade wanted,
-                        const char *heading)
-{
-    char number[32], by_value[32];
-    bool any = false;
-    double last_by = (double)NAN;
-    for (size_t i = 0; i < answer->explanation_count; i++) {
-        const struct gain_explanation *explanation = &answer->explanations[i];
-        if (!same_rule(answer, explanation->values, rule) || grade(answer, explanation) != wanted) {
-            continue;
-        }
-        if (!any) {
-            printf("  %s\n", heading);
-        }
-        if (answer->by >= 0 && explanation->by_value != last_by) {
-            printf("%s    at %s=%s", any ? "\n" : "",
-                   scenario_variable_get(answer->question->scenario, (size_t)answer->by)->name,
-                   number_format(explanation->by_value, by_value));
-            last_by = explanation->by_value;
-        } else {
-            printf(any ? "," : "   ");
-        }
-        printf(" from %s (%+.1f %%; %+.1f to %+.1f %%)", number_format(explanation->values[answer->moved], number),
-               100 * explanation->gain_fraction, 100 * explanation->gain_lo_fraction,
-               100 * explanation->gain_hi_fraction);
-        any = true;
-    }
-    if (any) {
-        printf("\n");
-    }
-    return any;
-}
-
-static void print_explanations(const struct sweep_answer *answer)
-{
-    const struct scenario_variable *moved = scenario_variable_get(answer->question->scenario, answer->moved);
-    char number[32];
-    printf("\nWhich earlier %s would explain a throughput gain of %g to %g %% on moving to %s (change of the step under"
-           " shared uncertainty,\nthe kernels' share of it included):\n",
-           moved->name, 100 * answer->gain_from_fraction, 100 * answer->gain_to_fraction,
-           number_format(moved->base, number));
-    for (size_t i = 0; i < answer->explanation_count; i++) {
-        const double *rule = answer->explanations[i].values;
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++) {
-            seen = same_rule(answer, answer->explanations[k].values, rule);
-        }
-        if (seen) {
-            continue;
-        }
-        print_rule(answer, rule);
-        const bool center = print_grade(answer, rule, EXPLAINS_IN_CENTER, "expected from these values");
-        const bool interval = print_grade(answer, rule, EXPLAINS_WITHIN_INTERVAL,
-                                          center ? "possible, within the interval"
-                                                 : "expected from no listed value; possible, within the interval");
-        if (!center && !interval) {
-            printf("  no listed value explains it: every interval lies outside\n");
-        }
-    }
-}
-
 enum status sweep_answer_print(const struct sweep_answer *answer, enum output_format format, struct error *error)
 {
     if (format != OUTPUT_FORMAT_TEXT) {
@@ -490,9 +361,5 @@ enum status sweep_answer_print(const struct sweep_answer *answer, enum output_fo
         return status;
     }
     print_settings(answer);
-    const enum status status = print_rankings(answer, error);
-    if (!status && answer->explains) {
-        print_explanations(answer);
-    }
-    return status;
+    return print_rankings(answer, error);
 }

@@ -16,8 +16,6 @@ try dsv4-flash-sparse-decode --objective throughput --device h200
 try dsv4-flash-sparse-decode --objective 'throughput@C=8' --by C
 try dsv4-flash-sparse-decode --by num_warps
 try dsv4-flash-sparse-decode --by C,tokens
-try dsv4-flash-sparse-decode --explain 6,13
-try dsv4-flash-sparse-decode --vary TARGET_CTAS --explain 13,6
 try dsv4-flash-sparse-decode --device sm_120
 try dsv4-flash-sparse-decode --limit 10
 try dsv4-flash-sparse-decode --top 0
