@@ -261,6 +261,14 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_LINK_
 bench: $(PROGRAM) $(BENCH_PROGRAMS) ## speed of the program itself: predictions per second, memory, start-up
 	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(BENCH_PROGRAMS)
 
+# ---- reports -----------------------------------------------------------------------------------------------------
+.PHONY: report
+REPORT_PROGRAMS := $(patsubst tests/report/%.c,$(BUILD)/tests/report/%,$(sort $(wildcard tests/report/*.c)))
+$(REPORT_PROGRAMS): $(BUILD)/tests/report/%: $(BUILD)/tests/report/%.o $(TEST_LINK_INPUTS)
+	$(link_test)
+report: $(REPORT_PROGRAMS) ## print the measured tables of docs/VALIDATION.md: OCCAM_SHARED=folder with the reference data
+	@tests/report/run.sh $(BUILD)/tests/report
+
 # ---- demo --------------------------------------------------------------------------------------------------------
 .PHONY: demo demo-run setup-build setup-test setup-check
 demo: ## install what is missing, build, and run the golden scenario to its answer
