@@ -15,6 +15,7 @@
 enum {
     CHUNK_CONFIGS_MAX = 8192,
     CHUNKS_PER_THREAD = 16,
+    COST_REPEATS = 3,
     SMALL_SPACE = 65536, /* not worth measuring which digit is cheap */
     LAUNCH_FAULT_KINDS = LAUNCH_FAULT_GRID + 1
 };
@@ -299,13 +300,17 @@ static double turning_cost_s(struct sweep_state *state, uint32_t digit)
     struct config_judge *judge = state->workers[0].judge;
     double values[CONFIG_VARIABLES_MAX];
     config_space_values(&state->space, 0, values);
-    const uint32_t turns = 256;
+    for (uint32_t i = 0; i < state->space.varied_count; i++) { /* corners, such as splits of 1, are not typical */
+        const struct scenario_variable *other = scenario_variable_get(state->space.scenario, state->space.varied[i]);
+        values[state->space.varied[i]] = other->values[other->value_count / 2];
+    }
+    const uint32_t turns = 256, first = variable->value_count / 2;
     const double begin_s = monotonic_s();
     for (uint32_t i = 0; i < turns; i++) {
         enum config_outcome outcome;
         double key;
         struct error ignored = {0};
-        values[state->space.varied[digit]] = variable->values[i % variable->value_count];
+        values[state->space.varied[digit]] = variable->values[(first + i) % variable->value_count];
         if (config_judge_rate(judge, values, &outcome, &key, &ignored)) {
             break; /* the sweep itself will meet the error and report it */
         }
@@ -326,6 +331,9 @@ static void choose_order(struct sweep_state *state)
     }
     for (uint32_t i = 0; i < count; i++) {
         cost_s[i] = turning_cost_s(state, i);
+        for (int repeat = 1; repeat < COST_REPEATS; repeat++) { /* the least disturbed one counts */
+            cost_s[i] = fmin(cost_s[i], turning_cost_s(state, i));
+        }
     }
     for (uint32_t i = 1; i < count; i++) { /* insertion sort, dearest first */
         const uint32_t digit = state->order.digits[i];

@@ -7,6 +7,8 @@
 /* Uncertainties are one standard deviation of the logarithm. Device figures taken from other people's measurements of
  * the same part agree within 5 to 10 % (docs/MODEL.md PARAM); figures carried over from another part, or with no
  * published number at all (CTA start, issue cost), are given a factor of up to two. */
+/* Exponents end at 16: two equal bounds are then within 5 % of a hard maximum, and the powers of a microsecond are
+ * still far from underflow. */
 static const struct parameter_description descriptions[PARAMETER_COUNT] = {
     [PARAMETER_LAUNCH_FACTOR] = {"launch_factor", "1", 1.0, 0.30, 0.05, 20.0, "start and drain of a kernel"},
     [PARAMETER_CTA_START_FACTOR] = {"cta_start_factor", "1", 1.0, 0.70, 0.01, 100.0, "start of a CTA on its slot"},
@@ -28,9 +30,9 @@ static const struct parameter_description descriptions[PARAMETER_COUNT] = {
     [PARAMETER_BARRIER_FACTOR] = {"barrier_factor", "1", 1.0, 0.40, 0.1, 20.0, "CTA-wide barrier"},
     [PARAMETER_SPILL_CYCLES] = {"spill_cycles", "cycles", 8.0, 0.70, 0.1, 500.0,
                                 "one warp's 4-byte access to local memory"},
-    [PARAMETER_OVERLAP_EXPONENT] = {"overlap_exponent", "1", 4.0, 0.40, 1.0, 64.0,
+    [PARAMETER_OVERLAP_EXPONENT] = {"overlap_exponent", "1", 4.0, 0.40, 1.0, 16.0,
                                     "p of the smooth maximum of the bounds of one kernel"},
-    [PARAMETER_PIPELINE_EXPONENT] = {"pipeline_exponent", "1", 4.0, 0.40, 1.0, 64.0,
+    [PARAMETER_PIPELINE_EXPONENT] = {"pipeline_exponent", "1", 4.0, 0.40, 1.0, 16.0,
                                      "p of the smooth maximum of load and compute within one iteration"},
 };
 

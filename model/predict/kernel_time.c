@@ -104,8 +104,11 @@ static inline void add_rounds(const struct round_bounds *bounds, double resident
 {
     const double scale = raise(residents, p);
     const double norm = bounds->chain + scale * bounds->shared;
-    const double time_s = rounds * root(norm, p);
-    const double weight = time_s / norm;
+    const double inverse =
+        rounds / norm; /* beside the roots, not after them: the chain of one prediction is what counts */
+    const double norm_root = root(norm, p);
+    const double time_s = rounds * norm_root;
+    const double weight = inverse * norm_root;
     sum->time_s += time_s;
     sum->chain_weight += weight * bounds->chain_per_s;
     sum->shared_weight += weight * scale;
@@ -195,22 +198,23 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
 static void compose(const struct time_model *model, double sm_s, const double *sm_shares, struct kernel_time *result)
 {
     const double p = model->overlap_exponent;
-    const double sm = raise(sm_s, p);
     const double dram = raise(result->dram_bytes / model->dram_bytes_per_s, p);
     const double l2 = raise(result->l2_bytes / model->l2_bytes_per_s, p);
+    const double sm = raise(sm_s, p);
     const double norm = sm + dram + l2;
+    const double inverse = norm > 0 ? 1 / norm : 0;
+    const double sm_per_s = sm_s > 0 ? sm / sm_s : 0;
     const double busy_s = root(norm, p);
     result->time_s = model->launch_s + busy_s;
     const double busy_share = busy_s / result->time_s;
-    const double sm_weight = sm_s > 0 ? busy_share * sm / norm / sm_s : 0;
+    const double weight = busy_share * inverse;
+    const double sm_weight = weight * sm_per_s;
     for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
         result->shares[k] = sm_weight * sm_shares[k];
     }
     result->shares[TIME_LIMITER_LAUNCH] += 1 - busy_share;
-    if (norm > 0) {
-        result->shares[TIME_LIMITER_DRAM] = busy_share * dram / norm;
-        result->shares[TIME_LIMITER_L2] = busy_share * l2 / norm;
-    }
+    result->shares[TIME_LIMITER_DRAM] = weight * dram;
+    result->shares[TIME_LIMITER_L2] = weight * l2;
 }
 
 static enum time_limiter largest_share(const double *shares)
@@ -239,18 +243,21 @@ static void set_log_sigma(const struct time_model *model, const struct kernel_ca
     const double latency = shares[TIME_LIMITER_MEMORY_LATENCY];
     const double launch = shares[TIME_LIMITER_LAUNCH];
     const double mma = dependency * tile->mma_share;
-    const double variance =
-        squared(model->model_log_sigma) + squared(launch * sigma[PARAMETER_LAUNCH_FACTOR]) +
-        squared(latency * sigma[PARAMETER_DRAM_LATENCY_FACTOR]) + squared(mma * sigma[PARAMETER_MMA_LATENCY_FACTOR]) +
-        squared((mma + shares[TIME_LIMITER_TENSOR]) * sigma[PARAMETER_MMA_INTERVAL_FACTOR]) +
+    /* Summed in pieces of three or four, which do not wait for each other. */
+    const double form = squared(model->model_log_sigma) + squared(launch * sigma[PARAMETER_LAUNCH_FACTOR]) +
+                        squared(latency * sigma[PARAMETER_DRAM_LATENCY_FACTOR]);
+    const double tensor = squared(mma * sigma[PARAMETER_MMA_LATENCY_FACTOR]) +
+                          squared((mma + shares[TIME_LIMITER_TENSOR]) * sigma[PARAMETER_MMA_INTERVAL_FACTOR]);
+    const double chain =
         squared((dependency * tile->issue_share + shares[TIME_LIMITER_ISSUE]) * sigma[PARAMETER_ISSUE_FACTOR]) +
         squared(dependency * tile->overhead_share * sigma[PARAMETER_ITERATION_OVERHEAD]) +
         squared(dependency * tile->barrier_share * sigma[PARAMETER_BARRIER_FACTOR]) +
-        squared(dependency * tile->spill_share * sigma[PARAMETER_SPILL_CYCLES]) +
-        squared(shares[TIME_LIMITER_SMEM] * sigma[PARAMETER_SMEM_BANDWIDTH_FACTOR]) +
-        squared(shares[TIME_LIMITER_SM_BANDWIDTH] * sigma[PARAMETER_SM_BANDWIDTH_FACTOR]) +
-        squared(shares[TIME_LIMITER_L2] * sigma[PARAMETER_L2_BANDWIDTH_FACTOR]) +
-        squared(shares[TIME_LIMITER_DRAM] * sigma[PARAMETER_DRAM_BANDWIDTH_FACTOR]);
+        squared(dependency * tile->spill_share * sigma[PARAMETER_SPILL_CYCLES]);
+    const double bandwidth = squared(shares[TIME_LIMITER_SMEM] * sigma[PARAMETER_SMEM_BANDWIDTH_FACTOR]) +
+                             squared(shares[TIME_LIMITER_SM_BANDWIDTH] * sigma[PARAMETER_SM_BANDWIDTH_FACTOR]) +
+                             squared(shares[TIME_LIMITER_L2] * sigma[PARAMETER_L2_BANDWIDTH_FACTOR]) +
+                             squared(shares[TIME_LIMITER_DRAM] * sigma[PARAMETER_DRAM_BANDWIDTH_FACTOR]);
+    const double variance = (form + tensor) + (chain + bandwidth);
     double structural = 0;
     if (isnan(kernel->loop.spill_bytes) &&
         kernel->launch.registers_per_thread >= model->limits->max_registers_per_thread) {

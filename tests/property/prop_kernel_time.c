@@ -134,8 +134,8 @@ static void random_parameters(struct random_stream *stream, struct model_paramet
 {
     model_parameters_init(parameters);
     if (coin(stream)) { /* else powers of two, which take another path */
-        parameters->items[PARAMETER_OVERLAP_EXPONENT].value = 1 + 9 * random_uniform(stream);
-        parameters->items[PARAMETER_PIPELINE_EXPONENT].value = 1 + 9 * random_uniform(stream);
+        parameters->items[PARAMETER_OVERLAP_EXPONENT].value = 1 + 15 * random_uniform(stream);
+        parameters->items[PARAMETER_PIPELINE_EXPONENT].value = 1 + 15 * random_uniform(stream);
     }
 }
 
