@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * `occam plot`: picks the figure, the file kind and the size; the figures are in plot_NAME.c. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text_buffer.h"
@@ -95,6 +97,14 @@ static void fit_terminal(const struct plot_options *options, struct figure_optio
     figure->color = is_terminal && (no_color == NULL || *no_color == '\0') && term != NULL && strcmp(term, "dumb") != 0;
 }
 
+/* --keep DIR makes the folder (not its parents); plots/ writes into it. */
+static enum status make_folder(const char *path, struct error *error)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return error_set(error, STATUS_IO, "option --keep: cannot create %s: %s", path, strerror(errno));
+    return STATUS_OK;
+}
+
 static enum status choose_output(const struct plot_options *options, struct figure_options *figure, struct error *error)
 {
     figure->keep_directory = options->keep;
@@ -137,6 +147,8 @@ int command_plot(int argc, char **argv)
         status = choose_output(&plot_options, &figure, &error);
     if (status == STATUS_OK)
         status = question_open(&question, operands.items[1], &options, &error);
+    if (status == STATUS_OK && plot_options.keep != NULL)
+        status = make_folder(plot_options.keep, &error);
     if (status == STATUS_OK)
         status = plot->draw(&(struct plot_request){&question, &curve_options, &figure}, &left_out, &error);
     question_release(&question);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -261,9 +262,30 @@ enum status gpu_device_require_timing(const struct gpu_device *device, struct er
         GPU_FIGURE_MMA_SYNC_FRACTION, GPU_FIGURE_FP32_LANES,   GPU_FIGURE_SPECIAL_LANES,  GPU_FIGURE_LAUNCH_LATENCY,
         GPU_FIGURE_GRAPH_GAP,         GPU_FIGURE_CTA_START,    GPU_FIGURE_BARRIER,
     };
-    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++)
-        if (isnan(gpu_device_value(device, required[i])))
-            return error_set(error, STATUS_MISSING, "device %s has no %s (%s), which predicting a time needs",
-                             device->name, gpu_figure_column(required[i]), gpu_figure_meaning(required[i]));
-    return STATUS_OK;
+    char missing[sizeof error->text / 2 + 128] = "";
+    size_t used = 0, count = 0, last = 0;
+
+    /* A compute capability alone has no SM count and no other figure: that one says it. Otherwise all at once, because
+     * whoever writes a device file wants to know what is left to find. */
+    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
+        const char *column = gpu_figure_column(required[i]);
+
+        if (!isnan(gpu_device_value(device, required[i])))
+            continue;
+        last = i;
+        count++;
+        if (used + strlen(column) + sizeof ", " > sizeof missing)
+            BUG("the names of the missing figures are too long");
+        used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s", count == 1 ? "" : ", ", column);
+    }
+    if (count == 0)
+        return STATUS_OK;
+    if (isnan(gpu_device_value(device, GPU_FIGURE_SM_COUNT)))
+        return error_set(error, STATUS_MISSING, "device %s has no %s (%s), which predicting a time needs", device->name,
+                         gpu_figure_column(GPU_FIGURE_SM_COUNT), gpu_figure_meaning(GPU_FIGURE_SM_COUNT));
+    if (count == 1)
+        return error_set(error, STATUS_MISSING, "device %s has no %s (%s), which predicting a time needs", device->name,
+                         missing, gpu_figure_meaning(required[last]));
+    return error_set(error, STATUS_MISSING, "device %s has no %s, which predicting a time needs", device->name,
+                     missing);
 }

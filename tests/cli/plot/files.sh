@@ -6,3 +6,7 @@ for kind in png svg pdf; do
 done
 grep -c -E '>(base|num_warps=8|measured)<' "$SCRATCH/a.svg"
 ls "$SCRATCH"
+# The folder is made, but not its parents.
+"$OCCAM" plot throughput dsv4-flash-sparse-decode -o "$SCRATCH/b.svg" --keep "$SCRATCH/kept" && ls "$SCRATCH/kept"
+"$OCCAM" plot throughput dsv4-flash-sparse-decode -o "$SCRATCH/c.svg" --keep "$SCRATCH/no/such" 2> /dev/null
+echo "exit $?, $(ls "$SCRATCH" | grep -c 'c.svg') figures"
