@@ -226,6 +226,14 @@ static void judge_forbidden(struct question *question, struct prediction *predic
     prediction->feasible = false;
 }
 
+/* A kernel that the device has no instruction or rate for: no time, with the reason. */
+static void judge_support(struct question *question, const struct prediction *prediction)
+{
+    for (uint32_t k = 0; question->timed && k < prediction->layer.kernel_count; k++)
+        question->timed =
+            time_model_supports(&question->time_model, &prediction->layer.kernels[k], &question->untimed) == STATUS_OK;
+}
+
 enum status prediction_make(struct question *question, const double *values, const double *base,
                             struct prediction *prediction, struct error *error)
 {
@@ -257,6 +265,7 @@ enum status prediction_make(struct question *question, const double *values, con
     judge_launches(&question->device->limits, prediction);
     if (!prediction->feasible)
         return STATUS_OK;
+    judge_support(question, prediction);
     if (question->timed) {
         layer_time_predict(&question->time_model, &prediction->layer, &prediction->time);
         prediction->has_time = prediction->time.feasible;

@@ -162,6 +162,8 @@ static void record_row(struct report *report, const struct whatif *whatif, const
         report_number(report, "probability_slower", effect->probability_slower);
         record_interval(report, "throughput_change_fraction", &effect->throughput_change_fraction);
         record_interval(report, "kernel_ratio", &effect->kernel_ratio);
+        report_number(report, "described_kernel_ratio", effect->central_ratio);
+        report_number(report, "described_kernel_ratio_other_layout", effect->other_layout_ratio);
         record_interval(report, "kernel_share_fraction", &effect->kernel_share);
         record_interval(report, "throughput_change_if_share_known_fraction", &effect->change_if_share_known);
     }

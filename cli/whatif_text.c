@@ -9,6 +9,9 @@
 #include "cli/quantity_text.h"
 #include "cli/whatif.h"
 
+/* From here on the kernels' lower end leaves nothing for the rest of a step. */
+static const double CONTRADICTING_SHARE = 0.95;
+
 static void print_heading(const struct question *question)
 {
     char before[32], after[32];
@@ -103,13 +106,20 @@ static void print_step_table(const struct whatif *whatif)
 static void print_effect(double effect_fraction)
 {
     if (isfinite(effect_fraction)) {
-        printf(" Alone it makes the kernels %.0f %% %s.", fabs(100 * effect_fraction),
-               effect_fraction < 0 ? "faster" : "slower");
+        printf(" Without the added copies it would take %.0f %% less time.", 100 * (1 - 1 / (1 + effect_fraction)));
     }
 }
 
 static void print_replication(const struct mechanism *m)
 {
+    if (m->base == m->variant) {
+        printf(
+            "  tile replication: depends on the warp layout, which the scenario does not state: as before under the\n"
+            "    likelier one, %.3g copies of the tile product instead of %.3g under the other. `layout:` settles "
+            "it.\n",
+            m->variant_other, m->base_other);
+        return;
+    }
     printf("  tile replication: the warps compute the same tile product %.3g times instead of %.3g", m->variant,
            m->base);
     if (isfinite(m->base_other) && (m->base_other != m->base || m->variant_other != m->variant)) {
@@ -202,6 +212,11 @@ static void print_share(const struct whatif *whatif)
     if (isnan(effect->kernel_share.center)) {
         return;
     }
+    if (effect->kernel_share.lo > CONTRADICTING_SHARE) {
+        printf("\nThe described kernels alone fill the whole step: the step time given and the kernels contradict each "
+               "other.\n");
+        return;
+    }
     if (effect->share_is_measured) {
         printf("\nThe kernels' share of the step was measured: %.1f %%.\n", 100 * effect->kernel_share.center);
         return;
@@ -266,6 +281,26 @@ static void print_infeasible(const struct whatif *whatif)
     }
 }
 
+/* What moves in which layers, and how much of the answer hangs on the compiler's layout. */
+static void print_ratios(const struct whatif *whatif, const struct variant_effect *effect)
+{
+    const struct scenario *scenario = whatif->question->scenario;
+    char before[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE];
+    const size_t groups = scenario_layer_group_count(scenario);
+    for (size_t g = 0; g < groups; g++) {
+        printf("  %g layers with %s: %s -> %s%s\n", scenario_layer_group_layers(scenario, g),
+               scenario_layer_group_text(scenario, g), quantity_time(effect->group_base_s[g], before),
+               quantity_time(effect->group_variant_s[g], after),
+               groups > 1 && g == effect->leading_group ? "  <- moves the step most; what follows is about these" : "");
+    }
+    printf("  described kernels together: x %.2f", effect->central_ratio);
+    if (isfinite(effect->other_layout_ratio) && fabs(effect->other_layout_ratio - effect->central_ratio) > 0.005) {
+        printf("; x %.2f if the compiler lays all warps along M", effect->other_layout_ratio);
+    }
+    printf(". The table's figure also draws parameters, spills and time that\n"
+           "    the description does not explain.\n");
+}
+
 void whatif_print(const struct whatif *whatif)
 {
     print_heading(whatif->question);
@@ -282,11 +317,12 @@ void whatif_print(const struct whatif *whatif)
     print_verdicts(whatif);
     if (last->base.has_step) {
         print_step_table(whatif);
-        printf("\nWhy (at %g requests)\n", last->concurrency);
+        printf("\nWhy (at %g request%s)\n", last->concurrency, last->concurrency == 1 ? "" : "s");
     } else {
         print_kernel_table(whatif);
         printf("\nWhy\n");
     }
+    print_ratios(whatif, &last->variant.effect);
     for (uint32_t i = 0; i < last->variant.effect.mechanism_count; i++) {
         print_mechanism(&last->variant.effect.mechanisms[i]);
     }

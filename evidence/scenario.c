@@ -255,6 +255,14 @@ size_t scenario_layer_group_count(const struct scenario *scenario)
 {
     return scenario->layer_group_count;
 }
+const char *scenario_layer_group_text(const struct scenario *scenario, size_t group)
+{
+    if (group >= scenario->layer_group_count) {
+        BUG("layer group %zu of %u", group, (unsigned)scenario->layer_group_count);
+    }
+    return scenario->layer_groups[group].text;
+}
+
 double scenario_layer_group_layers(const struct scenario *scenario, size_t group)
 {
     check_index(group, scenario->layer_group_count);

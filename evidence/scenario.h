@@ -75,6 +75,8 @@ long scenario_concurrency_variable(const struct scenario *scenario);
 const struct serving_model *scenario_serving(const struct scenario *scenario);
 size_t scenario_layer_group_count(const struct scenario *scenario);                /* 0 without serving.layers */
 double scenario_layer_group_layers(const struct scenario *scenario, size_t group); /* `count` */
+/* What the group sets, as in the file: "tokens = 128 + context / 128". */
+const char *scenario_layer_group_text(const struct scenario *scenario, size_t group);
 size_t scenario_constraint_count(const struct scenario *scenario);
 const struct scenario_constraint *scenario_constraint_get(const struct scenario *scenario, size_t index);
 size_t scenario_note_count(const struct scenario *scenario);

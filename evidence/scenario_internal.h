@@ -91,6 +91,7 @@ struct scenario_override {
 
 struct scenario_layers {
     double count;
+    const char *text; /* "tokens = 128 + context / 128", "" if nothing is set */
     uint32_t override_count;
     struct scenario_override *overrides;
 };

@@ -49,7 +49,7 @@ static const struct quantity_key loop_keys[] = {
 #define LOAD(member) offsetof(struct tile_load, member)
 static const struct quantity_key load_keys[] = {
     {"row_bytes", LOAD(row_bytes), QUANTITY_DOUBLE, NAN, 0, true},
-    {"alignment_bytes", LOAD(alignment_bytes), QUANTITY_DOUBLE, 16, 0, true},
+    {"alignment_bytes", LOAD(alignment_bytes), QUANTITY_DOUBLE, 0, 0, true},
     {"pipelined", LOAD(pipelined), QUANTITY_FLAG, 1, 0, true},
     {"exposures", LOAD(exposures), QUANTITY_DOUBLE, 1, 0, true},
     {"distinct_fraction", LOAD(distinct_fraction), QUANTITY_DOUBLE, 1, 0, true},

@@ -243,6 +243,19 @@ static enum status read_overrides(const struct serving_reader *self, const struc
     return status;
 }
 
+/* The group in words, for people; long ones are cut. */
+static enum status name_layer_group(const struct serving_reader *self, const struct yaml_node *set,
+                                    struct scenario_layers *group)
+{
+    char text[256] = "";
+    for (const struct yaml_node *child = set == NULL ? NULL : set->first; child != NULL; child = child->next) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%s%s = %s", used ? ", " : "", child->key, child->text);
+    }
+    group->text = arena_copy_text(&self->reader->scenario->arena, text, strlen(text));
+    return group->text == NULL ? reader_no_memory(self->reader) : STATUS_OK;
+}
+
 static enum status read_layer_group(const struct serving_reader *self, const struct yaml_node *node)
 {
     static const char *const keys[] = {"count", "set"};
@@ -256,7 +269,10 @@ static enum status read_layer_group(const struct serving_reader *self, const str
         status = read_value(self, node, "count", 1e-9, 1e6, &group->count);
     }
     const struct yaml_node *set = yaml_find(node, "set");
-    return status == STATUS_OK && set != NULL ? read_overrides(self, set, group) : status;
+    if (status == STATUS_OK && set != NULL) {
+        status = read_overrides(self, set, group);
+    }
+    return status == STATUS_OK ? name_layer_group(self, set, group) : status;
 }
 
 static enum status read_layers(const struct serving_reader *self, const struct yaml_node *node)

@@ -55,7 +55,7 @@ static enum status check_load(const struct kernel_case *kernel, const char *part
     struct range_check check = {0};
     expect(&check, "rows", load->rows, 0, COUNT_MAX);
     expect(&check, "row_bytes", load->row_bytes, 1, BYTES_MAX);
-    expect(&check, "alignment_bytes", load->alignment_bytes, 1, BYTES_MAX);
+    expect(&check, "alignment_bytes", load->alignment_bytes == 0 ? 1 : load->alignment_bytes, 1, BYTES_MAX);
     expect(&check, "exposures", load->exposures, 1, 1e6);
     expect(&check, "distinct_fraction", load->distinct_fraction, 0, 1);
     expect(&check, "in_flight_bytes", load->in_flight_bytes, 0, BYTES_MAX);

@@ -186,11 +186,12 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     const struct tile_loop *loop = &kernel->loop;
     const double ctas = (double)kernel->launch.grid_ctas;
     const double written_bytes = ctas * loop->epilogue_bytes;
-    result->dram_bytes =
-        ctas * (loop->iterations * tile->dram_bytes + loop->prologue_bytes * loop->prologue_distinct_fraction) +
-        fmax(0, written_bytes - model->l2_capacity_bytes);
+    const double edge_bytes = ctas * loop->prologue_bytes * loop->prologue_distinct_fraction +
+                              fmax(0, written_bytes - model->l2_capacity_bytes);
+    result->dram_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
     result->l2_bytes = ctas * (loop->iterations * tile->sector_bytes + loop->prologue_bytes) + written_bytes;
-    result->dram_floor_s = result->dram_bytes / model->peak_dram_bytes_per_s;
+    result->dram_floor_s =
+        (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes) / model->peak_dram_bytes_per_s;
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
 }
 

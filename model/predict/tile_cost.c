@@ -46,9 +46,19 @@ static inline uint32_t or_default(uint32_t value, uint32_t fallback)
     return value ? value : fallback;
 }
 
+/* Rows that follow each other in an aligned array start at multiples of the largest power of two in their length. */
+static double natural_alignment_bytes(double row_bytes)
+{
+    const uint64_t whole = (uint64_t)row_bytes;
+    return (double)whole == row_bytes ? (double)(whole & -whole) : 1;
+}
+
 /* TILE-1: averaged over the positions a row can start at. */
 double row_sector_bytes(double row_bytes, double alignment_bytes)
 {
+    if (alignment_bytes == 0) {
+        alignment_bytes = natural_alignment_bytes(row_bytes);
+    }
     if (alignment_bytes >= SECTOR_BYTES) {
         return ceil(row_bytes / SECTOR_BYTES) * SECTOR_BYTES;
     }
@@ -187,6 +197,7 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
     const double transfer_s = bytes / model->sm_bytes_per_s;
     cost->sector_bytes += bytes;
     cost->dram_bytes += bytes * load->distinct_fraction;
+    cost->described_dram_bytes += load->rows * load->row_bytes * load->distinct_fraction;
     if (load->pipelined && loop->buffers > 1) {
         cost->hidden_latency_s = larger(cost->hidden_latency_s, latency_s);
         cost->hidden_transfer_s += transfer_s;

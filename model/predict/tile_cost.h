@@ -24,6 +24,7 @@ struct tile_cost {
     double useful_tensor_s;           /* flop / best tensor rate of the SM */
     double sector_bytes;              /* L2 sectors requested */
     double dram_bytes;                /* of these from DRAM */
+    double described_dram_bytes;      /* the same without the rest of each sector: no layout can do with less */
     double in_flight_bytes;           /* bytes one CTA keeps in flight */
     double replication;               /* largest over the mma list */
     double layout_replication; /* replication under SPLIT_M over the assumed one, where the layout is unknown; else 1 */

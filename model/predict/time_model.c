@@ -35,9 +35,11 @@ static enum status check_parameters(const struct model_parameters *parameters, s
 static void set_tensor_rates(struct time_model *model, const struct gpu_device *device, double interval_factor)
 {
     const double bf16 = gpu_device_value(device, GPU_FIGURE_BF16_RATE);
+    /* Parts before bf16 (Volta, Turing) state their fp16 rate as the product's peak only. */
+    const double fp16_peak = gpu_device_value(device, GPU_FIGURE_FP16_PEAK) / (model->sm_count * model->clock_hz);
     const double per_cycle[NUMBER_FORMAT_COUNT] = {
         [NUMBER_FORMAT_BF16] = bf16,
-        [NUMBER_FORMAT_FP16] = bf16,
+        [NUMBER_FORMAT_FP16] = bf16 > 0 ? bf16 : fp16_peak,
         [NUMBER_FORMAT_FP8] = gpu_device_value(device, GPU_FIGURE_FP8_RATE),
         [NUMBER_FORMAT_FP4] = gpu_device_value(device, GPU_FIGURE_FP4_RATE),
         [NUMBER_FORMAT_TF32] = bf16 / 2,
@@ -123,6 +125,11 @@ enum status time_model_supports(const struct time_model *model, const struct ker
 {
     for (uint32_t i = 0; i < kernel->loop.mma_count; i++) {
         const enum number_format format = kernel->loop.mma[i].format;
+        if (kernel->loop.mma[i].warpgroup && !(model->limits->has_wgmma || model->limits->has_tcgen05)) {
+            return error_set(error, STATUS_MISSING,
+                             "kernel %s: device %s has neither wgmma nor tcgen05, so no warpgroup product",
+                             kernel->name, model->device_name);
+        }
         if (!(model->warpgroup_flop_per_s_per_sm[format] > 0)) {
             return error_set(error, STATUS_MISSING, "kernel %s: device %s states no %s tensor rate", kernel->name,
                              model->device_name, number_format_name(format));

@@ -23,6 +23,10 @@ static const double RATIO_LOG_SIGMA = 0.05;
  */
 static const double SPILL_BYTES_MAX = 400;
 
+/* How likely all warps lie along M where the layout is not stated. For chained products both rules are in use, by
+ * compiler version; for a single product current compilers balance, older and hand-written kernels may not. */
+static const double CHAINED_SPLIT_M_PROBABILITY = 0.5, AUTO_SPLIT_M_PROBABILITY = 0.2;
+
 const char *mechanism_name(enum mechanism_kind kind)
 {
     static const char *const names[MECHANISM_COUNT] = {"replication", "spills",  "residency", "occupancy",
@@ -33,7 +37,7 @@ const char *mechanism_name(enum mechanism_kind kind)
 /* Everything unknown, for one draw. */
 struct draw {
     struct model_parameters parameters;
-    bool split_m;               /* unknown mma layouts are SPLIT_M in this draw, else BALANCED */
+    double layout_uniform;      /* unknown mma layouts are SPLIT_M in this draw when it lies below their probability */
     double spill_bytes;         /* per thread and iteration, of a kernel at the cap in the base configuration */
     double form_error;          /* multiplies the ratio */
     double share_uniform;       /* position between the bounds of the kernel's share */
@@ -50,7 +54,7 @@ static void draw_unknowns(struct random_stream *stream, const struct model_param
         item->value =
             fmin(fmax(value, about->minimum), about->maximum); /* a draw outside physics is drawn to its edge */
     }
-    draw->split_m = random_uniform(stream) < 0.5;
+    draw->layout_uniform = random_uniform(stream);
     draw->spill_bytes = SPILL_BYTES_MAX * random_uniform(stream);
     draw->form_error = exp(RATIO_LOG_SIGMA * random_normal(stream));
     draw->share_uniform = random_uniform(stream);
@@ -74,8 +78,10 @@ static double accumulators_per_warp(const struct kernel_case *kernel)
 static void settle_kernel(struct kernel_case *kernel, const struct draw *draw, bool at_cap, double base_accumulators)
 {
     for (uint32_t i = 0; i < kernel->loop.mma_count; i++) {
-        if (mma_layout_is_unknown(&kernel->loop.mma[i]) && draw->split_m) {
-            kernel->loop.mma[i].layout = MMA_LAYOUT_SPLIT_M; /* else the central layout stands */
+        struct mma_op *op = &kernel->loop.mma[i];
+        const double other = op->layout == MMA_LAYOUT_CHAINED ? CHAINED_SPLIT_M_PROBABILITY : AUTO_SPLIT_M_PROBABILITY;
+        if (mma_layout_is_unknown(op) && draw->layout_uniform < other) {
+            op->layout = MMA_LAYOUT_SPLIT_M; /* else the central layout stands */
         }
     }
     if (isnan(kernel->loop.spill_bytes)) {
@@ -195,8 +201,9 @@ static double rest_ratio_of(double ratio, double replication, double replicated_
 }
 
 static enum status fill_ratios(const struct gpu_device *device, const struct model_parameters *parameters,
-                               const struct variant_layers *groups, uint32_t group_count, bool identical,
-                               struct draw_table *table, struct error *error)
+                               const struct variant_layers *groups, uint32_t group_count,
+                               const struct variant_layers *leading, bool identical, struct draw_table *table,
+                               struct error *error)
 {
     struct random_stream stream;
     random_init(&stream, 20, 26);
@@ -217,7 +224,7 @@ static enum status fill_ratios(const struct gpu_device *device, const struct mod
         table->base_s[i] = base_s;
         table->ratio[i] = identical ? 1 : variant_s / base_s * draw.form_error;
         table->rest_ratio[i] =
-            rest_ratio_of(table->ratio[i], replication_ratio(&groups[0], &draw), draw.replicated_fraction);
+            rest_ratio_of(table->ratio[i], replication_ratio(leading, &draw), draw.replicated_fraction);
         table->share_uniform[i] = draw.share_uniform;
     }
     return STATUS_OK;
@@ -326,6 +333,22 @@ static void name_replication(const struct time_model *model, const struct kernel
     add_mechanism(result, mechanism);
 }
 
+/* Unknown spills matter only where the registers are at the cap and what fills them changes. */
+static void name_spills(const struct gpu_limits *limits, const struct kernel_case *base,
+                        const struct kernel_case *variant, struct variant_effect *result)
+{
+    const uint32_t cap = limits->max_registers_per_thread;
+    const bool unknown = (isnan(base->loop.spill_bytes) && base->launch.registers_per_thread >= cap) ||
+                         (isnan(variant->loop.spill_bytes) && variant->launch.registers_per_thread >= cap);
+    const bool same_code = base->launch.threads == variant->launch.threads &&
+                           base->launch.registers_per_thread == variant->launch.registers_per_thread &&
+                           accumulators_per_warp(base) == accumulators_per_warp(variant);
+    const bool both_known = !isnan(base->loop.spill_bytes) && !isnan(variant->loop.spill_bytes);
+    if (both_known || (unknown && !same_code)) {
+        add_if_moved(result, MECHANISM_SPILLS, base->loop.spill_bytes, variant->loop.spill_bytes, NAN);
+    }
+}
+
 static double later_kernels_s(const struct layer_time *layer)
 {
     double sum_s = 0;
@@ -349,17 +372,7 @@ static void name_mechanisms(const struct time_model *model, const struct layer_c
     const struct kernel_time *first_base = &before.kernels[0], *first_variant = &after.kernels[0];
 
     name_replication(model, kernel_base, kernel_variant, first_variant->time_s, result);
-    const uint32_t cap = model->limits->max_registers_per_thread;
-    const bool spills_unknown =
-        (isnan(kernel_base->loop.spill_bytes) && kernel_base->launch.registers_per_thread >= cap) ||
-        (isnan(kernel_variant->loop.spill_bytes) && kernel_variant->launch.registers_per_thread >= cap);
-    if (spills_unknown || kernel_base->loop.spill_bytes != kernel_variant->loop.spill_bytes) {
-        const bool both_unknown = isnan(kernel_base->loop.spill_bytes) && isnan(kernel_variant->loop.spill_bytes);
-        if (spills_unknown || !both_unknown) {
-            add_if_moved(result, MECHANISM_SPILLS, kernel_base->loop.spill_bytes, kernel_variant->loop.spill_bytes,
-                         NAN);
-        }
-    }
+    name_spills(model->limits, kernel_base, kernel_variant, result);
     add_if_moved(result, MECHANISM_RESIDENCY, occupancy_base.ctas_per_sm, occupancy_variant.ctas_per_sm, NAN);
     add_if_moved(result, MECHANISM_OCCUPANCY, occupancy_base.occupancy_fraction, occupancy_variant.occupancy_fraction,
                  NAN);
@@ -380,6 +393,40 @@ static bool groups_identical(const struct variant_layers *groups, uint32_t group
         }
     }
     return true;
+}
+
+/* Central time of a layer of each group, and the group in which the change moves the step most. */
+static void settle_groups(const struct time_model *model, const struct variant_layers *groups, uint32_t group_count,
+                          struct variant_effect *result)
+{
+    double most_s = -1;
+    for (uint32_t g = 0; g < group_count; g++) {
+        struct layer_time base, variant;
+        layer_time_predict(model, groups[g].base, &base);
+        layer_time_predict(model, groups[g].variant, &variant);
+        result->group_base_s[g] = base.time_s;
+        result->group_variant_s[g] = variant.time_s;
+        /* where nothing moves, the group that takes most of the step */
+        const double moved_s = groups[g].count * (fabs(variant.time_s - base.time_s) + 1e-6 * base.time_s);
+        if (moved_s > most_s) {
+            most_s = moved_s;
+            result->leading_group = g;
+        }
+    }
+}
+
+/* The ratio at the central parameters, under the likelier warp layout and under the other one. */
+static void settle_ratios(const struct time_model *central, const struct model_parameters *parameters,
+                          const struct variant_layers *groups, uint32_t group_count, struct variant_effect *result)
+{
+    const struct draw other = {.parameters = *parameters, .layout_uniform = 0};
+    const double base_s = step_kernel_time_s(central, groups, group_count, false, central->limits, NULL);
+    result->central_ratio = step_kernel_time_s(central, groups, group_count, true, central->limits, NULL) / base_s;
+    result->other_layout_ratio = NAN;
+    if (layout_is_unknown(&groups[result->leading_group].variant->kernels[0])) {
+        result->other_layout_ratio = step_kernel_time_s(central, groups, group_count, true, central->limits, &other) /
+                                     step_kernel_time_s(central, groups, group_count, false, central->limits, &other);
+    }
 }
 
 static void set_unknown(struct variant_effect *result)
@@ -405,12 +452,14 @@ enum status variant_effect_predict(const struct gpu_device *device, const struct
     if (status) {
         return status;
     }
+    settle_groups(&central, groups, group_count, result);
     struct draw_table *table = malloc(sizeof *table);
     if (!table) {
         status = error_set(error, STATUS_NO_MEMORY, "no memory for %d draws", DRAWS);
         goto cleanup;
     }
-    status = fill_ratios(device, parameters, groups, group_count, groups_identical(groups, group_count), table, error);
+    status = fill_ratios(device, parameters, groups, group_count, &groups[result->leading_group],
+                         groups_identical(groups, group_count), table, error);
     if (status) {
         goto cleanup;
     }
@@ -425,7 +474,8 @@ enum status variant_effect_predict(const struct gpu_device *device, const struct
         result->probability_slower = (double)slower / DRAWS;
         result->kernel_ratio = interval_of(table->ratio, DRAWS, level);
     }
-    name_mechanisms(&central, groups[0].base, groups[0].variant, result);
+    settle_ratios(&central, parameters, groups, group_count, result);
+    name_mechanisms(&central, groups[result->leading_group].base, groups[result->leading_group].variant, result);
 cleanup:
     free(table);
     return status;

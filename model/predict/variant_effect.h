@@ -47,6 +47,10 @@ struct variant_effect {
     bool share_is_measured;
     struct interval
         change_if_share_known; /* the same with the share fixed at its median: what measuring it would leave */
+    double central_ratio;      /* of the described kernels over the whole step, central parameters, likelier layout */
+    double other_layout_ratio; /* the same under the compiler's other warp layout; NaN where there is no doubt */
+    double group_base_s[SERVING_LAYER_GROUPS_MAX], group_variant_s[SERVING_LAYER_GROUPS_MAX]; /* one layer of each */
+    uint32_t leading_group; /* layer group in which the change moves the step most; the mechanisms are its */
     uint32_t mechanism_count;
     struct mechanism mechanisms[MECHANISM_COUNT];
 };
