@@ -452,7 +452,8 @@ START_TEST(bad_requests)
     request.where = "nosuch > 1";
     fails(&request, STATUS_BAD_DATA, "nosuch");
     request.where = "1 / (block - block)";
-    fails(&request, STATUS_DOMAIN, "zero");
+    fails(&request, STATUS_DOMAIN,
+          "1 / (block - block)"); /* its text differs where floating-point flags are not emulated */
     request.where = NULL;
     request.top_count = 0;
     fails(&request, STATUS_USAGE, "to keep");
