@@ -297,8 +297,7 @@ static void print_ratios(const struct whatif *whatif, const struct variant_effec
     if (isfinite(effect->other_layout_ratio) && fabs(effect->other_layout_ratio - effect->central_ratio) > 0.005) {
         printf("; x %.2f if the compiler lays all warps along M", effect->other_layout_ratio);
     }
-    printf(". The table's figure also draws parameters, spills and time that\n"
-           "    the description does not explain.\n");
+    printf(".\n    The table's figure also draws parameters, spills and time that the description does not explain.\n");
 }
 
 void whatif_print(const struct whatif *whatif)
