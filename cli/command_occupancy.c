@@ -5,6 +5,7 @@
 #include "base/text_buffer.h"
 #include "cli/command.h"
 #include "cli/command_texts.h"
+#include "cli/launch_remarks.h"
 #include "cli/options.h"
 #include "cli/quantity_text.h"
 #include "cli/report.h"
@@ -89,7 +90,8 @@ static void record_distance(struct report *report, const char *key, int64_t valu
         report_integer(report, key, value);
 }
 
-static void record(struct report *report, const struct gpu_device *device, const struct occupancy *occupancy)
+static void record(struct report *report, const struct gpu_device *device, const struct occupancy *occupancy,
+                   const struct launch_remarks *remarks)
 {
     bool feasible = occupancy->fault == LAUNCH_FAULT_NONE && occupancy->ctas_per_sm > 0;
 
@@ -117,6 +119,7 @@ static void record(struct report *report, const struct gpu_device *device, const
     record_distance(report, "next_cta_registers_per_thread", occupancy->next_cta_registers_per_thread);
     record_distance(report, "next_cta_smem_bytes", occupancy->next_cta_smem_bytes);
     record_distance(report, "next_cta_threads", occupancy->next_cta_threads);
+    launch_remarks_record(remarks, report);
 }
 
 static void print_next(const struct occupancy *occupancy, const struct kernel_launch *launch)
@@ -125,7 +128,8 @@ static void print_next(const struct occupancy *occupancy, const struct kernel_la
     uint64_t smem_bytes = occupancy->smem_requested_bytes;
     int64_t next_bytes = occupancy->next_cta_smem_bytes;
 
-    (void)printf("\nFor %u CTAs per SM (each alone; the others must allow it too):\n", occupancy->ctas_per_sm + 1);
+    (void)printf("\nFor %u CTA%s per SM (each alone; the others must allow it too):\n", occupancy->ctas_per_sm + 1,
+                 occupancy->ctas_per_sm == 0 ? "" : "s");
     if (occupancy->next_cta_registers_per_thread < 0)
         (void)printf("  registers  no value allows it\n");
     else if ((uint32_t)occupancy->next_cta_registers_per_thread >= launch->registers_per_thread)
@@ -186,14 +190,17 @@ static enum status answer(const struct gpu_device *device, const struct occupanc
 {
     struct kernel_launch launch = launch_of(options);
     struct occupancy occupancy;
+    struct launch_remarks remarks = {0};
     struct report report = {0};
     enum status status = STATUS_OK;
 
+    launch_remarks_add(&remarks, "", &device->limits, &launch);
     occupancy_compute(&device->limits, &launch, &occupancy);
     if (options->format == OUTPUT_FORMAT_TEXT) {
         print_text(device, &launch, &occupancy);
+        launch_remarks_print(&remarks);
     } else {
-        record(&report, device, &occupancy);
+        record(&report, device, &occupancy, &remarks);
         status = report_print(&report, options->format, NULL, stdout, error);
     }
     report_release(&report);

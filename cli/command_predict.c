@@ -9,10 +9,21 @@
 #include "cli/command.h"
 #include "cli/command_texts.h"
 #include "cli/fit_advice.h"
+#include "cli/kernel_traffic.h"
+#include "cli/launch_remarks.h"
 #include "cli/prediction.h"
 #include "cli/quantity_text.h"
 #include "cli/report.h"
 #include "cli/scenario_notes.h"
+#include "cli/step_kernels.h"
+
+/* All that is said of one configuration. */
+struct predict_answer {
+    struct prediction prediction;
+    struct step_kernels step_kernels;
+    struct fit_advice advice;
+    struct launch_remarks remarks;
+};
 
 /* Figures of the device that enter a kernel time, as named in input_sources. */
 static const struct {
@@ -82,8 +93,10 @@ static void record_variables(struct report *report, const struct question *quest
     report_end(report);
 }
 
-static void record_kernels(struct report *report, const struct prediction *prediction)
+static void record_kernels(struct report *report, const struct question *question, const struct prediction *prediction)
 {
+    struct kernel_traffic traffic;
+
     report_begin_rows(report, "kernels");
     for (uint32_t k = 0; prediction->has_layer && k < prediction->layer.kernel_count; k++) {
         const struct kernel_case *kernel = &prediction->layer.kernels[k];
@@ -109,6 +122,9 @@ static void record_kernels(struct report *report, const struct prediction *predi
         report_number(report, "warp_replication", timed ? time->replication : (double)NAN);
         report_number(report, "dram_floor_us", timed ? time->dram_floor_s / SECONDS_PER_US : (double)NAN);
         report_number(report, "tensor_floor_us", timed ? time->tensor_floor_s / SECONDS_PER_US : (double)NAN);
+        if (timed)
+            kernel_traffic_compute(kernel, time, &question->time_model, &traffic);
+        kernel_traffic_record(timed ? &traffic : NULL, report);
         report_end(report);
     }
     report_end(report);
@@ -171,9 +187,9 @@ static void record_advice(struct report *report, const struct question *question
     report_end(report);
 }
 
-static void record(struct report *report, const struct question *question, const struct prediction *prediction,
-                   const struct fit_advice *advice)
+static void record(struct report *report, const struct question *question, const struct predict_answer *answer)
 {
+    const struct prediction *prediction = &answer->prediction;
     uint32_t first = prediction->has_layer ? prediction_first_kernel(&prediction->layer) : 0;
 
     report_string(report, "scenario", scenario_name(question->scenario));
@@ -196,8 +212,10 @@ static void record(struct report *report, const struct question *question, const
     report_string(report, "calibration", question->parameters.calibration);
     report_bool(report, "extrapolating", prediction->extrapolating);
     report_string(report, "extrapolation", prediction->extrapolation);
-    record_kernels(report, prediction);
-    record_advice(report, question, advice);
+    record_kernels(report, question, prediction);
+    record_advice(report, question, &answer->advice);
+    step_kernels_record(&answer->step_kernels, prediction, report);
+    launch_remarks_record(&answer->remarks, report);
 }
 
 static void print_heading(const struct question *question)
@@ -257,33 +275,31 @@ static void print_occupancy(const struct question *question, const struct predic
     (void)printf(" (%u registers per thread)\n", kernel->launch.registers_per_thread);
 }
 
-static void print_answer(const struct question *question, const struct prediction *prediction)
+/* Which layer the kernel time is that of: groups of layers have workloads of their own. */
+static void print_layer_workload(const struct question *question)
 {
-    uint32_t first = prediction_first_kernel(&prediction->layer);
-    const struct waves *waves = &prediction->time.kernels[first].waves;
-    const struct layer_time *time = &prediction->time;
+    const size_t knobs = scenario_knob_count(question->scenario), count = scenario_variable_count(question->scenario);
+    char number[32];
+
+    (void)printf("                  that of one layer of the %s workload:",
+                 question->workload_changed ? "asked" : "base");
+    for (size_t i = knobs; i < count; i++)
+        (void)printf(" %s=%s", scenario_variable_get(question->scenario, i)->name,
+                     number_format(question->values[i], number));
+    (void)printf("\n");
+}
+
+static void print_step(const struct question *question, const struct predict_answer *answer)
+{
+    const struct prediction *prediction = &answer->prediction;
     const struct serving_estimate *step = &prediction->step;
     char text[QUANTITY_TEXT_SIZE], number[QUANTITY_TEXT_SIZE], lo[QUANTITY_TEXT_SIZE], hi[QUANTITY_TEXT_SIZE];
 
-    (void)printf("  feasible        yes\n");
-    print_occupancy(question, prediction, first);
-    if (!prediction->has_time) {
-        (void)printf("  kernel time     unknown: %s\n", question->untimed.text);
-    } else {
-        (void)printf(
-            "  waves           %s CTAs in %s waves: %llu round%s, last %s full\n",
-            quantity_whole((double)prediction->layer.kernels[first].launch.grid_ctas, lo),
-            quantity_number(waves->waves, number), (unsigned long long)waves->rounds, waves->rounds == 1 ? "" : "s",
-            quantity_percent(waves->tail_ctas == 0 ? 1.0 : (double)waves->tail_ctas / (double)waves->slots, text));
-        (void)printf("  kernel time     %s%s, %s\n",
-                     quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, text),
-                     scenario_layer_group_count(question->scenario) > 0 ? " per layer" : "",
-                     question->parameters.calibration);
-        (void)printf("  limited by      %s (%s of the time)\n", time_limiter_name(time->limiter),
-                     quantity_percent(time->shares[time->limiter], text));
-    }
+    step_kernels_print(&answer->step_kernels, prediction);
     if (!prediction->has_step) {
-        (void)printf("  step time       unknown: %s\n", prediction->step_reason);
+        (void)printf("  step time       unknown: %s\n",
+                     question->timed || !question->serving.present || question->other_device ? prediction->step_reason
+                                                                                             : "the kernel time is");
         return;
     }
     (void)printf("  step time       %s at %s request%s\n",
@@ -294,6 +310,37 @@ static void print_answer(const struct question *question, const struct predictio
         (void)printf(" (%s to %s)", quantity_number(step->throughput_lo_tokens_per_s, lo),
                      quantity_number(step->throughput_hi_tokens_per_s, hi));
     (void)printf(", %s per request\n", quantity_number(step->request_tokens_per_s, number));
+}
+
+static void print_answer(const struct question *question, const struct predict_answer *answer)
+{
+    const struct prediction *prediction = &answer->prediction;
+    uint32_t first = prediction_first_kernel(&prediction->layer);
+    const struct waves *waves = &prediction->time.kernels[first].waves;
+    const struct layer_time *time = &prediction->time;
+    char text[QUANTITY_TEXT_SIZE], number[QUANTITY_TEXT_SIZE], grid[QUANTITY_TEXT_SIZE];
+
+    (void)printf("  feasible        yes\n");
+    print_occupancy(question, prediction, first);
+    if (!prediction->has_time) {
+        (void)printf("  kernel time     unknown: %s\n", question->untimed.text);
+    } else {
+        (void)printf(
+            "  waves           %s CTA%s in %s waves: %llu round%s, last %s full\n",
+            quantity_whole((double)prediction->layer.kernels[first].launch.grid_ctas, grid),
+            prediction->layer.kernels[first].launch.grid_ctas == 1 ? "" : "s", quantity_number(waves->waves, number),
+            (unsigned long long)waves->rounds, waves->rounds == 1 ? "" : "s",
+            quantity_percent(waves->tail_ctas == 0 ? 1.0 : (double)waves->tail_ctas / (double)waves->slots, text));
+        (void)printf("  kernel time     %s%s, %s\n",
+                     quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, text),
+                     scenario_layer_group_count(question->scenario) > 0 ? " per layer" : "",
+                     question->parameters.calibration);
+        if (scenario_layer_group_count(question->scenario) > 0)
+            print_layer_workload(question);
+        (void)printf("  limited by      %s (%s of the time)\n", time_limiter_name(time->limiter),
+                     quantity_percent(time->shares[time->limiter], text));
+    }
+    print_step(question, answer);
 }
 
 /* Shares of half a percent or more, in falling order. */
@@ -321,9 +368,10 @@ static void print_shares(const struct layer_time *time)
     (void)printf("\n");
 }
 
-static void print_kernels(const struct prediction *prediction)
+static void print_kernels(const struct question *question, const struct prediction *prediction)
 {
-    char time_text[QUANTITY_TEXT_SIZE], floor[QUANTITY_TEXT_SIZE], number[QUANTITY_TEXT_SIZE], grid[QUANTITY_TEXT_SIZE];
+    char time_text[QUANTITY_TEXT_SIZE], number[QUANTITY_TEXT_SIZE], grid[QUANTITY_TEXT_SIZE];
+    struct kernel_traffic traffic;
 
     for (uint32_t k = 0; k < prediction->layer.kernel_count; k++) {
         const struct kernel_case *kernel = &prediction->layer.kernels[k];
@@ -333,16 +381,13 @@ static void print_kernels(const struct prediction *prediction)
             (void)printf("  kernel %s: not launched\n", kernel->name);
             continue;
         }
-        (void)printf("  kernel %s: %s, %s CTAs of %u threads, %s iteration%s\n", kernel->name,
+        (void)printf("  kernel %s: %s, %s CTA%s of %u threads, %s iteration%s\n", kernel->name,
                      quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, time_text),
-                     quantity_whole((double)kernel->launch.grid_ctas, grid), kernel->launch.threads,
-                     quantity_number(kernel->loop.iterations, number), kernel->loop.iterations == 1.0 ? "" : "s");
-        (void)printf("    never below %s (DRAM bytes)", quantity_time(time->dram_floor_s, floor));
-        if (time->tensor_floor_s > 0.0)
-            (void)printf(" or %s (tensor flop)", quantity_time(time->tensor_floor_s, floor));
-        if (time->replication > 1.0)
-            (void)printf("; warps repeat the tile product %s times", quantity_number(time->replication, number));
-        (void)printf("\n");
+                     quantity_whole((double)kernel->launch.grid_ctas, grid), kernel->launch.grid_ctas == 1 ? "" : "s",
+                     kernel->launch.threads, quantity_number(kernel->loop.iterations, number),
+                     kernel->loop.iterations == 1.0 ? "" : "s");
+        kernel_traffic_compute(kernel, time, &question->time_model, &traffic);
+        kernel_traffic_print(&traffic, time);
     }
 }
 
@@ -361,9 +406,9 @@ static void print_inputs(const struct question *question, const struct predictio
         (void)printf("  step time: %s\n", prediction->step_reason);
 }
 
-static enum status print_text(const struct question *question, const struct prediction *prediction,
-                              const struct fit_advice *advice, struct error *error)
+static enum status print_text(const struct question *question, const struct predict_answer *answer, struct error *error)
 {
+    const struct prediction *prediction = &answer->prediction;
     char level[QUANTITY_TEXT_SIZE];
 
     print_heading(question);
@@ -371,44 +416,58 @@ static enum status print_text(const struct question *question, const struct pred
         (void)printf("  feasible        no: %s\n", prediction->reason);
         if (prediction->has_layer)
             print_smem(question, &prediction->occupancy[prediction_first_kernel(&prediction->layer)]);
-        print_advice(question, advice);
+        print_advice(question, &answer->advice);
+        launch_remarks_print(&answer->remarks);
         return scenario_notes_print(question, stdout, error);
     }
-    print_answer(question, prediction);
+    print_answer(question, answer);
     (void)printf("\nWhy\n");
     if (prediction->has_time) {
         print_shares(&prediction->time);
-        print_kernels(prediction);
+        print_kernels(question, prediction);
     }
-    if (prediction->has_effect)
+    if (prediction->has_effect && prediction->has_step)
         (void)printf("  the step is the base's, moved by the change of the kernels (occam whatif says how)\n");
     (void)printf("  intervals are meant to cover %s\n", quantity_percent(question->level, level));
     if (prediction->extrapolating)
         (void)printf("  extrapolating: %s\n", prediction->extrapolation);
     print_inputs(question, prediction);
+    launch_remarks_print(&answer->remarks);
     return scenario_notes_print(question, stdout, error);
+}
+
+static void find_remarks(const struct question *question, struct predict_answer *answer)
+{
+    const struct layer_case *layer = &answer->prediction.layer;
+
+    for (uint32_t k = 0; answer->prediction.has_layer && k < layer->kernel_count; k++)
+        if (!layer->kernels[k].skipped)
+            launch_remarks_add(&answer->remarks, layer->kernels[k].name, &question->device->limits,
+                               &layer->kernels[k].launch);
 }
 
 static enum status answer(struct question *question, enum output_format format, struct error *error)
 {
-    struct prediction prediction;
-    struct fit_advice advice = {0};
+    struct predict_answer answer = {0};
     struct report report = {0};
     enum config_verdict verdict;
     size_t constraint;
-    enum status status = prediction_make(question, question->values, question->base, &prediction, error);
+    enum status status = prediction_make(question, question->values, question->base, &answer.prediction, error);
 
-    if (status == STATUS_OK && !prediction.feasible)
+    if (status == STATUS_OK && !answer.prediction.feasible)
         status = fit_advice_find(question->scenario, question->evaluator, &question->device->limits, question->values,
-                                 &advice, error);
+                                 &answer.advice, error);
+    if (status == STATUS_OK && answer.prediction.feasible)
+        step_kernels_sum(question, question->values, &answer.step_kernels);
     /* Notes look at the evaluator's last values. */
-    if (status == STATUS_OK && prediction.feasible)
+    if (status == STATUS_OK && answer.prediction.feasible)
         status = scenario_evaluate(question->evaluator, question->values, &verdict, &constraint, NULL, error);
     if (status != STATUS_OK)
         return status;
+    find_remarks(question, &answer);
     if (format == OUTPUT_FORMAT_TEXT)
-        return print_text(question, &prediction, &advice, error);
-    record(&report, question, &prediction, &advice);
+        return print_text(question, &answer, error);
+    record(&report, question, &answer);
     status = report_print(&report, format, NULL, stdout, error);
     report_release(&report);
     return status;

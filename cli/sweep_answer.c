@@ -106,8 +106,9 @@ static const char *fill_text(const struct sweep_answer *answer, const struct swe
     if (resident > 1) {
         snprintf(with, sizeof with, " with %u CTAs each", resident);
     }
-    snprintf(out, size, "%llu CTAs on %.0f SMs%s are %s waves: %llu round%s, %.0f %% full, %s iteration%s per CTA",
-             (unsigned long long)entry->grid_ctas, sm_count, with, number_format_digits(waves->waves, 3, number),
+    snprintf(out, size, "%llu CTA%s on %.0f SMs%s %s %s waves: %llu round%s, %.0f %% full, %s iteration%s per CTA",
+             (unsigned long long)entry->grid_ctas, entry->grid_ctas == 1 ? "" : "s", sm_count, with,
+             entry->grid_ctas == 1 ? "is" : "are", number_format_digits(waves->waves, 3, number),
              (unsigned long long)waves->rounds, waves->rounds == 1 ? "" : "s", 100 * waves->wave_efficiency_fraction,
              number_format_digits(entry->iterations, 4, iterations), entry->iterations == 1 ? "" : "s");
     return out;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What an answer leaves out of a launch, or what the launch asks of its builder: one sentence each. Used by occupancy
+ * and predict. */
+#ifndef OCCAM_CLI_LAUNCH_REMARKS_H
+#define OCCAM_CLI_LAUNCH_REMARKS_H
+
+#include <stddef.h>
+
+#include "cli/report.h"
+#include "model/describe/kernel_case.h"
+
+enum {
+    LAUNCH_REMARKS_MAX = 3 * KERNELS_PER_LAYER_MAX
+};
+
+struct launch_remarks {
+    size_t count;
+    char texts[LAUNCH_REMARKS_MAX][256];
+};
+
+/* Appends what applies to this launch; kernel names it, "" where there is only one. Zero-initialise *remarks. */
+void launch_remarks_add(struct launch_remarks *remarks, const char *kernel, const struct gpu_limits *limits,
+                        const struct kernel_launch *launch);
+/* The array `remarks`, empty where nothing applies. */
+void launch_remarks_record(const struct launch_remarks *remarks, struct report *report);
+/* One line each, after an empty line; nothing where nothing applies. */
+void launch_remarks_print(const struct launch_remarks *remarks);
+
+#endif
