@@ -77,6 +77,7 @@ static void record_points(struct report *report, const struct question *question
             report_number(report, "variant_change_percent",
                           100.0 * (point->variant.throughput_tokens_per_s / point->base.throughput_tokens_per_s - 1.0));
         }
+        report_bool(report, "extrapolating", point->extrapolating);
         report_end(report);
     }
     report_end(report);
@@ -127,6 +128,24 @@ static void record(struct report *report, const struct question *question, const
                   isfinite(curve->itl_limit_ms) ? curve->within_itl_limit : (double)NAN);
     record_points(report, question, curve);
     record_fits(report, curve);
+}
+
+/* The rows that nobody measured near, in one line. */
+static void print_extrapolation(const struct throughput_curve *curve)
+{
+    char lo[32], hi[32], number[32];
+    const char *separator = "";
+
+    for (size_t i = 0; i < curve->count; i++) {
+        if (!curve->points[i].extrapolating)
+            continue;
+        (void)printf("%s%s", *separator == '\0' ? "\nExtrapolating at " : separator,
+                     number_format(curve->points[i].concurrency, number));
+        separator = ", ";
+    }
+    if (*separator != '\0')
+        (void)printf(" requests: the step time was measured from %s to %s\n", number_format(curve->measured_lo, lo),
+                     number_format(curve->measured_hi, hi));
 }
 
 static enum status print_points(const struct report *report, const struct throughput_curve *curve, struct error *error)
@@ -189,6 +208,7 @@ static enum status print_text(const struct report *report, const struct question
     }
     (void)printf("\n");
     status = print_points(report, curve, error);
+    print_extrapolation(curve);
     if (isfinite(curve->itl_limit_ms))
         (void)printf("\nLargest concurrency of the base with an inter-token latency within %s ms: %s%.0f\n",
                      number_format(curve->itl_limit_ms, number),

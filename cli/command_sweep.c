@@ -16,7 +16,8 @@
 
 enum {
     TOP_DEFAULT = 10,
-    BY_CONFIGS_MAX = 64, /* more are not ranked for every concurrency unless asked */
+    BY_CONFIGS_MAX = 64,     /* more are not ranked for every concurrency unless asked */
+    STEP_CONFIGS_MAX = 4096, /* more are not ranked a second time, by the whole step */
     PROGRESS_WIDTH = 30
 };
 static const double PROGRESS_AFTER_S = 1.0;
@@ -259,6 +260,40 @@ static enum status run_all(struct sweep_run *run, bool automatic_by, const struc
     return run_by(run, error);
 }
 
+/* The same space ranked by the whole step: is its winner the layer's? Costs as much again, so only for small spaces;
+ * where it cannot be ranked, nothing is said. */
+static void compare_with_step(struct sweep_run *run)
+{
+    struct sweep_answer *answer = &run->answer;
+    const struct question *question = run->question;
+    const struct sweep_result *by_time = &answer->rankings[0].result;
+    struct sweep_request request = run->request;
+    struct sweep_result by_step = {0};
+    struct error ignored = {0};
+    if (answer->objective != SWEEP_OBJECTIVE_TIME || answer->by >= 0 || by_time->entry_count == 0 ||
+        by_time->space.config_count > STEP_CONFIGS_MAX || !question->serving.present || question->other_device ||
+        scenario_layer_group_count(question->scenario) == 0) {
+        return;
+    }
+    request.objective = SWEEP_OBJECTIVE_THROUGHPUT;
+    request.objective_text = "throughput";
+    request.concurrency = question_concurrency(question, question->values);
+    request.values = question->values;
+    request.top_count = STEP_CONFIGS_MAX;
+    request.progress = NULL;
+    if (config_sweep_run(&request, &by_step, &ignored) == STATUS_OK && by_step.entry_count > 0) {
+        const uint64_t winner = by_time->entries[0].config_index;
+        answer->step_winner = by_step.entries[0].config_index == winner ? STEP_WINNER_SAME : STEP_WINNER_OTHER;
+        for (size_t i = 1; i < by_step.entry_count; i++) {
+            if (by_step.entries[i].config_index == winner && by_step.entries[i].tie) {
+                answer->step_winner = STEP_WINNER_TIED;
+            }
+        }
+        memcpy(answer->step_winner_values, by_step.entries[0].values, sizeof answer->step_winner_values);
+    }
+    config_sweep_release(&by_step);
+}
+
 /* --- command ------------------------------------------------------------------------------------------------------ */
 
 static enum status prepare(struct sweep_run *run, const struct sweep_options *options, bool *automatic_by,
@@ -331,6 +366,9 @@ int command_sweep(int argc, char **argv)
     }
     if (!status) {
         status = run_all(&run, automatic_by, &options, &error);
+    }
+    if (!status) {
+        compare_with_step(&run);
     }
     if (!status) {
         status = sweep_answer_print(&run.answer, options.format, &error);

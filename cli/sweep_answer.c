@@ -163,6 +163,18 @@ static void record_rankings(struct report *report, const struct sweep_answer *an
     report_end(report);
 }
 
+/* Null where the step was not ranked. */
+static void record_step_winner(struct report *report, const struct sweep_answer *answer)
+{
+    if (answer->step_winner == STEP_WINNER_UNKNOWN) {
+        report_string(report, "step_winner_differs", NULL);
+        report_string(report, "step_winner_tie", NULL);
+        return;
+    }
+    report_bool(report, "step_winner_differs", answer->step_winner != STEP_WINNER_SAME);
+    report_bool(report, "step_winner_tie", answer->step_winner == STEP_WINNER_TIED);
+}
+
 static void record(struct report *report, const struct sweep_answer *answer)
 {
     const struct question *question = answer->question;
@@ -182,6 +194,7 @@ static void record(struct report *report, const struct sweep_answer *answer)
     report_string(report, "calibration", question->parameters.calibration);
     record_rankings(report, answer);
     record_reasons(report, answer);
+    record_step_winner(report, answer);
 }
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
@@ -281,6 +294,25 @@ static void print_settings(const struct sweep_answer *answer)
     }
     printf("\nRanked by %s%s%s; model parameters: %s\n", answer->objective_text, answer->where ? " where " : "",
            answer->where ? answer->where : "", question->parameters.calibration);
+    if (answer->objective == SWEEP_OBJECTIVE_TIME && scenario_layer_group_count(question->scenario) > 0) {
+        printf("time is that of one layer of the base workload; --objective throughput ranks the whole step\n");
+    }
+}
+
+/* Where the step, with its layers' own workloads, ranks another configuration first. */
+static void print_step_winner(const struct sweep_answer *answer)
+{
+    const struct config_space *space = &answer->rankings[0].result.space;
+    char number[32];
+    if (answer->step_winner == STEP_WINNER_UNKNOWN || answer->step_winner == STEP_WINNER_SAME) {
+        return;
+    }
+    printf("The whole step ranks another first:");
+    for (uint32_t i = 0; i < space->varied_count; i++) {
+        printf(" %s=%s", scenario_variable_get(answer->question->scenario, space->varied[i])->name,
+               number_format(answer->step_winner_values[space->varied[i]], number));
+    }
+    printf("%s\n", answer->step_winner == STEP_WINNER_TIED ? ", not to be told there from the best above" : "");
 }
 
 static void print_counts(const struct sweep_answer *answer, const struct sweep_result *result)
@@ -341,6 +373,7 @@ static enum status print_rankings(const struct sweep_answer *answer, struct erro
         }
         reason_text(answer, &ranking->result, text, sizeof text);
         printf("%s: %s\n", ranking->result.entry_count ? "Best" : "None", text);
+        print_step_winner(answer);
         if (answer->by < 0 || ranking->result.infeasible_count || answer->where) {
             print_counts(answer, &ranking->result);
         }

@@ -14,6 +14,15 @@ struct sweep_ranking {
     struct sweep_result result;
 };
 
+/* Whether the whole step ranks the same configuration first as one layer does. */
+enum step_winner {
+    STEP_WINNER_UNKNOWN, /* not asked: no layer groups, several rankings, another objective, or too many configurations
+                          */
+    STEP_WINNER_SAME,
+    STEP_WINNER_TIED, /* another one, not to be told from the layer's winner */
+    STEP_WINNER_OTHER
+};
+
 struct sweep_answer {
     struct question *question;
     const char *objective_text, *where; /* as asked; where NULL = none */
@@ -23,6 +32,8 @@ struct sweep_answer {
     long by; /* variable index, -1 = one ranking */
     size_t ranking_count;
     struct sweep_ranking *rankings; /* owned by the caller */
+    enum step_winner step_winner;
+    double step_winner_values[CONFIG_VARIABLES_MAX]; /* unless unknown or the same */
 };
 
 MUST_CHECK enum status sweep_answer_print(const struct sweep_answer *answer, enum output_format format,

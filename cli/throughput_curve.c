@@ -214,6 +214,7 @@ static enum status make_point(struct question *question, double concurrency, str
     enum status status;
 
     point->concurrency = concurrency;
+    point->extrapolating = concurrency < curve->measured_lo || concurrency > curve->measured_hi;
     point->variant = unknown_estimate;
     serving_estimate_base(&question->serving, concurrency, question->step_z, &point->base);
     if (!question->step_interval_known) {
@@ -248,6 +249,16 @@ static void default_concurrencies(const struct question *question, struct number
             list->items[list->count++] = question->serving.points[i].concurrency;
 }
 
+/* NaN where nothing was measured: then no concurrency compares as outside. */
+static void measured_range(const struct serving_model *serving, struct throughput_curve *curve)
+{
+    curve->measured_lo = curve->measured_hi = (double)NAN;
+    for (uint32_t i = 0; i < serving->point_count; i++) {
+        curve->measured_lo = fmin(curve->measured_lo, serving->points[i].concurrency);
+        curve->measured_hi = fmax(curve->measured_hi, serving->points[i].concurrency);
+    }
+}
+
 enum status throughput_curve_make(struct question *question, const struct curve_options *options,
                                   struct throughput_curve *curve, struct error *error)
 {
@@ -260,6 +271,7 @@ enum status throughput_curve_make(struct question *question, const struct curve_
         return error_set(error, STATUS_DOMAIN,
                          "the step time of %s was measured on another GPU than %s; --measured FILE gives one for it",
                          scenario_name(question->scenario), question->device->name);
+    measured_range(&question->serving, curve);
     curve->has_variant = question->knobs_changed || question->workload_changed;
     if (list.count == 0)
         default_concurrencies(question, &list);

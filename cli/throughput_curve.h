@@ -31,6 +31,7 @@ struct curve_options {
 
 struct curve_point {
     double concurrency;
+    bool extrapolating;                    /* outside the measured concurrencies; false where none were measured */
     struct serving_estimate base, variant; /* variant: NaN where it is infeasible or there is none */
 };
 
@@ -41,9 +42,10 @@ struct throughput_curve {
     char variant_reason[512]; /* why the variant has no figures; "" if it has */
     bool has_fits;            /* measured points exist: fits holds what they say */
     struct step_time_choice fits;
-    char law_reason[320];    /* why the law in use was taken */
-    double itl_limit_ms;     /* NaN: none */
-    double within_itl_limit; /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */
+    char law_reason[320];            /* why the law in use was taken */
+    double measured_lo, measured_hi; /* least and largest measured concurrency; NaN without measured points */
+    double itl_limit_ms;             /* NaN: none */
+    double within_itl_limit;         /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */
 };
 
 /* Applies form and measured points to question->serving, then computes the curve. Zero-initialise *curve. */
