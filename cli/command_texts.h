@@ -138,23 +138,24 @@ int command_help(int argc, char **argv);
     "values; with it only the named ones do, knobs or workload variables, and the rest stay at the base or at\n"       \
     "what -s says. Configurations that cannot be told from the best are marked as ties: the difference lies\n"         \
     "within its own interval, which is narrower than that of either time. gain is speed against the\n"                 \
-    "scenario's base knobs with the same workload.\n"                                                                  \
-    "\n"                                                                                                               \
-    "Options:\n"                                                                                                       \
-    "  --vary NAMES          variables to vary, such as TARGET_CTAS,split_floor\n"                                     \
-    "  --objective WHAT      time (default), occupancy, throughput, throughput@C=96, or an expression of\n"            \
-    "                        which the smallest value is best\n"                                                       \
-    "  --where EXPR          keep only configurations for which this is true. Both expressions may use knobs,\n"       \
-    "                        workload, let entries, and kernel_time_us, grid_ctas, waves, rounds, smem_bytes,\n"       \
-    "                        ctas_per_sm, occupancy_fraction, registers_per_thread\n"                                  \
-    "  --top K               configurations to list (default 10)\n"                                                    \
-    "  --by NAME             one ranking for each value of this variable; none for a single ranking. Default:\n"       \
-    "                        the concurrency, when --vary names few configurations whose grids differ\n"               \
-    "  --threads N           default: all cores\n"                                                                     \
-    "  --limit N             largest number of configurations (default 2^40)\n" QUESTION_OPTIONS_HELP "\n"             \
-    "Examples:\n"                                                                                                      \
-    "  occam sweep dsv4-flash-sparse-decode\n"                                                                         \
-    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor\n"                                          \
+    "scenario's base knobs with the same workload. time is that of one layer of the base workload;\n"                  \
+    "--objective throughput ranks the whole step, each group of layers with its own workload.\n"                       \
+    "\n"
+"Options:\n"
+    "  --vary NAMES          variables to vary, such as TARGET_CTAS,split_floor\n"
+    "  --objective WHAT      time (default), occupancy, throughput, throughput@C=96, or an expression of\n"
+    "                        which the smallest value is best\n"
+    "  --where EXPR          keep only configurations for which this is true. Both expressions may use knobs,\n"
+    "                        workload, let entries, and kernel_time_us, grid_ctas, waves, rounds, smem_bytes,\n"
+    "                        ctas_per_sm, occupancy_fraction, registers_per_thread\n"
+    "  --top K               configurations to list (default 10)\n"
+    "  --by NAME             one ranking for each value of this variable; none for a single ranking. Default:\n"
+    "                        the concurrency, when --vary names few configurations whose grids differ\n"
+    "  --threads N           default: all cores\n"
+    "  --limit N             largest number of configurations (default 2^40)\n" QUESTION_OPTIONS_HELP "\n"
+    "Examples:\n"
+    "  occam sweep dsv4-flash-sparse-decode\n"
+    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor\n"
     "  occam sweep my-kernel.yaml --objective throughput@C=96 --where 'ctas_per_sm >= 2' --format csv\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"

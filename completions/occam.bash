@@ -1,46 +1,87 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# bash completion of occam. Devices and scenarios are asked of the program itself, so that users' own appear too.
+# bash completion of occam. Commands are listed here; options, figures, devices, scenarios and the names of a scenario's
+# variables are asked of the program itself, so that users' own devices and scenarios appear too.
 _occam()
 {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="devices occupancy predict curve sweep whatif plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+        _occam_words "$commands"
         return
+    fi
+    # bash parts "--option=value" and "NAME=value" at the sign.
+    if [[ $current == "=" || $previous == "=" ]]; then
+        [[ $previous == "=" ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}
+        [[ $current == "=" ]] && current=
+        [[ $previous == -* ]] || return # the value of a variable
     fi
     case $previous in
-    --format)
-        mapfile -t COMPREPLY < <(compgen -W "text json csv" -- "$current")
-        return
+    --format) _occam_words "text json csv" ;;
+    --form) _occam_words "$(_occam_help "$command" | tr '\n' ' ' | sed -n 's/.*law of the step time: \([^;]*\);.*/\1/p' | sed 's/,/ /g; s/ or / /')" ;;
+    --objective) _occam_words "time occupancy throughput" ;;
+    --device) _occam_words "$(_occam_devices)" ;;
+    --vary | --by | --across) _occam_words "$(_occam_variables)" ;;
+    --device-file | --output | -o | --measured) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+    -s | --set)
+        compopt -o nospace 2>/dev/null
+        _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --device)
-        mapfile -t COMPREPLY < <(compgen -W "$(_occam_devices)" -- "$current")
-        return
-        ;;
-    --device-file | --output)
-        mapfile -t COMPREPLY < <(compgen -f -- "$current")
-        return
-        ;;
+    --terminal | --free) _occam_operand ;;
+    -*) ;; # every other option takes a number or an expression
+    *) _occam_operand ;;
     esac
+}
+# An option where the word begins with a dash, else what the command takes there.
+_occam_operand()
+{
     if [[ $current == -* ]]; then
         # The options are those that the command's own help names.
-        mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" help "${COMP_WORDS[1]}" 2>/dev/null |
-            grep -o -E -e '--[a-z][a-z-]+' | sort -u)" -- "$current")
+        _occam_words "$(_occam_help "$command" | grep -o -E -e '--[a-z][a-z-]+' | sort -u)"
         return
     fi
-    case ${COMP_WORDS[1]} in
-    help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
-    devices) mapfile -t COMPREPLY < <(compgen -W "$(_occam_devices)" -- "$current") ;;
-    predict | curve | sweep | whatif | plot)
-        mapfile -t COMPREPLY < <(compgen -W "dsv4-flash-sparse-decode" -- "$current"
-            compgen -f -X '!*.yaml' -- "$current"
-            compgen -d -- "$current")
+    case $command in
+    help) _occam_words "$commands" ;;
+    devices) _occam_words "$(_occam_devices)" ;;
+    plot)
+        if ((COMP_CWORD == 2)); then
+            _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"
+        else
+            _occam_scenarios
+        fi
         ;;
+    predict | curve | sweep | whatif) _occam_scenarios ;;
     esac
+}
+_occam_words()
+{
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
+}
+_occam_help()
+{
+    "${COMP_WORDS[0]}" help "$1" 2>/dev/null
 }
 _occam_devices()
 {
     "${COMP_WORDS[0]}" devices --format csv 2>/dev/null | sed 1d | cut -d, -f1
+}
+# Names built in, as doctor lists them, then files and folders.
+_occam_scenarios()
+{
+    local names
+    names=$("${COMP_WORDS[0]}" doctor --format csv 2>/dev/null | sed -n 's/^scenarios,found,"\{0,1\}built in: \([^"]*\)".*/\1/p' | tr -d ,)
+    mapfile -t COMPREPLY < <(compgen -W "$names" -- "$current"
+        compgen -f -X '!*.yaml' -- "$current"
+        compgen -d -- "$current")
+}
+# Knobs and workload variables of the scenario on the command line, from the columns knobs.NAME and workload.NAME;
+# nothing where no scenario stands there yet.
+_occam_variables()
+{
+    local scenario=${COMP_WORDS[2]}
+    [[ $command == plot ]] && scenario=${COMP_WORDS[3]}
+    "${COMP_WORDS[0]}" predict "$scenario" --format csv 2>/dev/null | head -n 1 | tr , '\n' |
+        sed -n -e 's/^knobs\.//p' -e 's/^workload\.//p'
 }
 complete -o filenames -F _occam occam
