@@ -22,7 +22,7 @@ int command_help(int argc, char **argv);
 #define DEVICE_FILE_OPTION_HELP "  --device-file FILE    read one more GPU from this file (format: docs/DATA.md)\n"
 #define QUESTION_OPTIONS_HELP                                                                                          \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
-    "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
+    "  --free                accept knob values outside the scenario's lists; workload values pass without\n"          \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
 #define CURVE_OPTIONS_HELP                                                                                             \
@@ -140,22 +140,22 @@ int command_help(int argc, char **argv);
     "within its own interval, which is narrower than that of either time. gain is speed against the\n"                 \
     "scenario's base knobs with the same workload. time is that of one layer of the base workload;\n"                  \
     "--objective throughput ranks the whole step, each group of layers with its own workload.\n"                       \
-    "\n"
-"Options:\n"
-    "  --vary NAMES          variables to vary, such as TARGET_CTAS,split_floor\n"
-    "  --objective WHAT      time (default), occupancy, throughput, throughput@C=96, or an expression of\n"
-    "                        which the smallest value is best\n"
-    "  --where EXPR          keep only configurations for which this is true. Both expressions may use knobs,\n"
-    "                        workload, let entries, and kernel_time_us, grid_ctas, waves, rounds, smem_bytes,\n"
-    "                        ctas_per_sm, occupancy_fraction, registers_per_thread\n"
-    "  --top K               configurations to list (default 10)\n"
-    "  --by NAME             one ranking for each value of this variable; none for a single ranking. Default:\n"
-    "                        the concurrency, when --vary names few configurations whose grids differ\n"
-    "  --threads N           default: all cores\n"
-    "  --limit N             largest number of configurations (default 2^40)\n" QUESTION_OPTIONS_HELP "\n"
-    "Examples:\n"
-    "  occam sweep dsv4-flash-sparse-decode\n"
-    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor\n"
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --vary NAMES          variables to vary, such as TARGET_CTAS,split_floor\n"                                     \
+    "  --objective WHAT      time (default), occupancy, throughput, throughput@C=96, or an expression of\n"            \
+    "                        which the smallest value is best\n"                                                       \
+    "  --where EXPR          keep only configurations for which this is true. Both expressions may use knobs,\n"       \
+    "                        workload, let entries, and kernel_time_us, grid_ctas, waves, rounds, smem_bytes,\n"       \
+    "                        ctas_per_sm, occupancy_fraction, registers_per_thread\n"                                  \
+    "  --top K               configurations to list (default 10)\n"                                                    \
+    "  --by NAME             one ranking for each value of this variable; none for a single ranking. Default:\n"       \
+    "                        the concurrency, when --vary names few configurations whose grids differ\n"               \
+    "  --threads N           default: all cores\n"                                                                     \
+    "  --limit N             largest number of configurations (default 2^40)\n" QUESTION_OPTIONS_HELP "\n"             \
+    "Examples:\n"                                                                                                      \
+    "  occam sweep dsv4-flash-sparse-decode\n"                                                                         \
+    "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor\n"                                          \
     "  occam sweep my-kernel.yaml --objective throughput@C=96 --where 'ctas_per_sm >= 2' --format csv\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
@@ -174,7 +174,7 @@ int command_help(int argc, char **argv);
     "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24\n"                                \
     "  --keep DIR            also leave the gnuplot script and the numbers there; made if it is not "                  \
     "there\n" CURVE_OPTIONS_HELP "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"               \
-    "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
+    "  --free                accept knob values outside the scenario's lists; workload values pass without\n"          \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"                                \
     "\n"                                                                                                               \

@@ -9,4 +9,4 @@ ls "$SCRATCH"
 # The folder is made, but not its parents.
 "$OCCAM" plot throughput dsv4-flash-sparse-decode -o "$SCRATCH/b.svg" --keep "$SCRATCH/kept" && ls "$SCRATCH/kept"
 "$OCCAM" plot throughput dsv4-flash-sparse-decode -o "$SCRATCH/c.svg" --keep "$SCRATCH/no/such" 2> /dev/null
-echo "exit $?, $(ls "$SCRATCH" | grep -c 'c.svg') figures"
+echo "exit $?"; [ -e "$SCRATCH/c.svg" ] || echo "no figure"

@@ -10,4 +10,4 @@ knobs() { sed -n '/"entries"/,$p' "$1" | sed -n '/"knobs"/,/}/p' | sed '/}/q' | 
 if [ "$(knobs "$SCRATCH/time.json")" = "$(knobs "$SCRATCH/step.json")" ]; then differs=false; else differs=true; fi
 grep -q "\"step_winner_differs\": $differs" "$SCRATCH/time.json" && echo agrees
 "$OCCAM" sweep dsv4-flash-sparse-decode | grep -q 'The whole step ranks another first' && said=true || said=false
-[ $said = $differs ] && echo 'said where it differs'
+[ "$said" = "$differs" ] && echo 'said where it differs'
