@@ -22,7 +22,7 @@ int command_help(int argc, char **argv);
 #define DEVICE_FILE_OPTION_HELP "  --device-file FILE    read one more GPU from this file (format: docs/DATA.md)\n"
 #define QUESTION_OPTIONS_HELP                                                                                          \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
-    "  --free                accept knob values outside the scenario's lists; workload values pass without\n"          \
+    "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
 #define CURVE_OPTIONS_HELP                                                                                             \
@@ -174,7 +174,7 @@ int command_help(int argc, char **argv);
     "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24\n"                                \
     "  --keep DIR            also leave the gnuplot script and the numbers there; made if it is not "                  \
     "there\n" CURVE_OPTIONS_HELP "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"               \
-    "  --free                accept knob values outside the scenario's lists; workload values pass without\n"          \
+    "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"                                \
     "\n"                                                                                                               \
