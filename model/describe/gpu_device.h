@@ -115,7 +115,8 @@ double gpu_device_value(const struct gpu_device *device, enum gpu_figure_id id);
 /* Checks ranges and the datasheet identities that must hold (rate x SMs x clock = peak within 2 % where all are given
  * and the file does not note the disagreement). STATUS_BAD_DATA names the figure. */
 MUST_CHECK enum status gpu_device_validate(const struct gpu_device *device, struct error *error);
-/* STATUS_MISSING naming the first figure that kernel-time prediction needs and the device lacks. */
+/* STATUS_MISSING naming all figures that kernel-time prediction needs and the device lacks; sm_count alone where even
+ * that is absent (a compute capability). */
 MUST_CHECK enum status gpu_device_require_timing(const struct gpu_device *device, struct error *error);
 
 #endif
