@@ -83,16 +83,16 @@ static void record_points(struct report *report, const struct question *question
     report_end(report);
 }
 
-static void record_fits(struct report *report, const struct throughput_curve *curve)
+static void record_fits(struct report *report, const struct question *question)
 {
     report_begin_rows(report, "fits");
-    for (uint32_t i = 0; curve->has_fits && i < curve->fits.count; i++) {
-        const struct step_time_fit *fit = &curve->fits.fits[i];
+    for (uint32_t i = 0; question->law.has_fits && i < question->law.fits.count; i++) {
+        const struct step_time_fit *fit = &question->law.fits.fits[i];
 
         report_begin_object(report, NULL);
         report_string(report, "form", step_time_form_name(fit->law.form));
         report_string(report, "verdict", verdict_name(fit));
-        report_bool(report, "chosen", curve->fits.chosen == (long)i);
+        report_bool(report, "chosen", question->law.fits.chosen == (long)i);
         report_integer(report, "degrees_of_freedom", fit->law.degrees_of_freedom);
         /* An exact fit has only rounding for an error: that is no figure. */
         report_number(report, "mean_error_percent",
@@ -117,9 +117,9 @@ static void record(struct report *report, const struct question *question, const
         report_number(report, scenario_variable_get(question->scenario, i)->name, question->values[i]);
     report_end(report);
     report_string(report, "form", step_time_form_name(question->serving.base.form));
-    report_string(report, "form_reason", curve->law_reason);
+    report_string(report, "form_reason", question->law.reason);
     report_string(report, "step_basis", question->step_basis);
-    report_string(report, "fits_reason", curve->has_fits ? curve->fits.reason : NULL);
+    report_string(report, "fits_reason", question->law.has_fits ? question->law.fits.reason : NULL);
     report_number(report, "interval_level", question->level);
     report_bool(report, "has_variant", curve->has_variant);
     report_string(report, "variant_reason", curve->variant_reason);
@@ -127,7 +127,7 @@ static void record(struct report *report, const struct question *question, const
     report_number(report, "concurrency_within_itl",
                   isfinite(curve->itl_limit_ms) ? curve->within_itl_limit : (double)NAN);
     record_points(report, question, curve);
-    record_fits(report, curve);
+    record_fits(report, question);
 }
 
 /* The rows that nobody measured near, in one line. */
@@ -172,7 +172,7 @@ static enum status print_points(const struct report *report, const struct throug
                               error);
 }
 
-static enum status print_fits(const struct report *report, const struct throughput_curve *curve, struct error *error)
+static enum status print_fits(const struct report *report, const struct question *question, struct error *error)
 {
     static const struct report_column columns[] = {
         {"form", "form", 0},
@@ -182,9 +182,9 @@ static enum status print_fits(const struct report *report, const struct throughp
         {"verdict", "verdict", 0},
     };
 
-    if (!curve->has_fits)
+    if (!question->law.has_fits)
         return STATUS_OK;
-    (void)printf("\nFits to the measured points: %s\n", curve->fits.reason);
+    (void)printf("\nFits to the measured points: %s\n", question->law.fits.reason);
     return report_print_table(report, "fits", columns, sizeof columns / sizeof columns[0], stdout, error);
 }
 
@@ -195,7 +195,7 @@ static enum status print_text(const struct report *report, const struct question
     enum status status;
 
     (void)printf("%s on %s\nStep time: %s (%s)\n", scenario_name(question->scenario), question->device->title,
-                 question->step_basis, curve->law_reason);
+                 question->step_basis, question->law.reason);
     if (curve->has_variant) {
         (void)printf("Variant:");
         for (size_t i = 0; i < scenario_variable_count(question->scenario); i++)
@@ -214,7 +214,7 @@ static enum status print_text(const struct report *report, const struct question
                      number_format(curve->itl_limit_ms, number),
                      curve->within_itl_limit >= CONCURRENCY_MAX ? "at least " : "", curve->within_itl_limit);
     if (status == STATUS_OK)
-        status = print_fits(report, curve, error);
+        status = print_fits(report, question, error);
     return status;
 }
 

@@ -134,6 +134,21 @@ static enum status read_files(struct question *question, const char *scenario_pa
     return status;
 }
 
+/* One name set twice is a mistake on the command line, and which of the two was meant is not known. */
+static enum status refuse_repeats(const struct text_list *assignments, struct error *error)
+{
+    for (size_t i = 0; i < assignments->count; i++) {
+        size_t length = strcspn(assignments->items[i], "=");
+
+        for (size_t k = 0; k < i; k++)
+            if (strcspn(assignments->items[k], "=") == length &&
+                strncmp(assignments->items[i], assignments->items[k], length) == 0)
+                return error_set(error, STATUS_USAGE, "%.*s is set twice: %s and %s", (int)length,
+                                 assignments->items[i], assignments->items[k], assignments->items[i]);
+    }
+    return STATUS_OK;
+}
+
 enum status question_open(struct question *question, const char *scenario_path, const struct question_options *options,
                           struct error *error)
 {
@@ -143,6 +158,7 @@ enum status question_open(struct question *question, const char *scenario_path, 
         return status;
     scenario_base_values(question->scenario, question->base);
     scenario_base_values(question->scenario, question->values);
+    status = refuse_repeats(&options->assignments, error);
     for (size_t i = 0; i < options->assignments.count && status == STATUS_OK; i++)
         status = scenario_set_value(question->scenario, options->assignments.items[i], options->free_values,
                                     question->values, error);
@@ -159,6 +175,12 @@ enum status question_open(struct question *question, const char *scenario_path, 
         return status;
     }
     question->serving = *scenario_serving(question->scenario);
+    question->form = options->form;
+    if (question->serving.present) {
+        status = step_law_settle(&question->serving, options->form, false, &question->law, error);
+        if (status != STATUS_OK)
+            return status;
+    }
     question_judge_step_law(question);
     if (question->serving.present && !(question_concurrency(question, question->values) > 0.0))
         return error_set(error, STATUS_USAGE, "the concurrency must be above 0");

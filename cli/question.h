@@ -5,6 +5,7 @@
 #define OCCAM_CLI_QUESTION_H
 
 #include "cli/options.h"
+#include "cli/step_law.h"
 #include "evidence/scenario.h"
 #include "model/describe/model_parameters.h"
 #include "model/predict/kernel_time.h"
@@ -18,6 +19,7 @@ struct question_options {
     struct text_list assignments;
     bool free_values;
     double level;
+    const char *form; /* of the step time; NULL: the scenario's own */
     enum output_format format;
 };
 
@@ -26,6 +28,7 @@ struct question_options {
     {'s', "set", OPTION_LIST, &(options).assignments, 0, 0}, {0, "free", OPTION_FLAG, &(options).free_values, 0, 0},   \
         {0, "device", OPTION_TEXT, &(options).device, 0, 0},                                                           \
         {0, "device-file", OPTION_TEXT, &(options).device_file, 0, 0},                                                 \
+        {0, "form", OPTION_TEXT, &(options).form, 0, 0},                                                               \
     {                                                                                                                  \
         0, "level", OPTION_NUMBER, &(options).level, 0.5, 0.999                                                        \
     }
@@ -53,6 +56,8 @@ struct question {
     double level;
     struct serving_model serving; /* the scenario's; its scatter filled in from measured points where the law was
                                      only given */
+    const char *form;             /* as asked for on the command line; NULL: not */
+    struct step_law law;          /* which law, and why */
     char step_basis[160];         /* where the step-time law and its interval come from, one clause */
     bool step_interval_known;     /* else lower and upper ends are NaN */
     double step_z;                /* two-sided quantile for the base law: normal, or Student's t for few points */

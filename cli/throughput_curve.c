@@ -89,114 +89,23 @@ static enum status read_measured(struct question *question, const char *path, st
     return status;
 }
 
-static struct step_time_fit_options fit_options(const struct serving_model *serving)
-{
-    return (struct step_time_fit_options){.experts_per_token = serving->experts_per_token,
-                                          .experts = serving->experts,
-                                          .captured_count = serving->base.captured_count,
-                                          .captured_sizes = serving->base.captured_sizes};
-}
-
-static enum status form_find(const char *name, enum step_time_form *form, struct error *error)
-{
-    for (int i = 0; i < STEP_TIME_FORM_COUNT; i++) {
-        *form = (enum step_time_form)i;
-        if (strcmp(step_time_form_name(*form), name) == 0)
-            return STATUS_OK;
-    }
-    return error_set(error, STATUS_USAGE,
-                     "option --form: \"%s\" is none of given, auto, line, coverage, power, sqrt, saturating, padded, "
-                     "hinge",
-                     name);
-}
-
-static void use_fit(struct serving_model *serving, const struct step_time_fit *fit)
-{
-    serving->base = fit->law;
-    serving->base_from_points = true;
-    serving->present = true;
-}
-
-static enum status use_form(struct serving_model *serving, enum step_time_form form, struct throughput_curve *curve,
-                            struct error *error)
-{
-    const struct step_time_fit_options options = fit_options(serving);
-    struct step_time_fit fit;
-    enum status status = step_time_fit(form, serving->points, serving->point_count, &options, &fit, error);
-
-    if (status != STATUS_OK)
-        return status;
-    if (!fit.has_law || fit.verdict == STEP_TIME_FIT_FAILED)
-        return error_set(error, STATUS_DOMAIN, "%u measured points do not determine the form %s: %s",
-                         serving->point_count, step_time_form_name(form), fit.convergence);
-    use_fit(serving, &fit);
-    (void)snprintf(curve->law_reason, sizeof curve->law_reason, "%s was asked for", step_time_form_name(form));
-    return STATUS_OK;
-}
-
-/* The chosen fit; where the points choose none, the line through them; where not even that, the given law. */
-static enum status use_choice(struct serving_model *serving, struct throughput_curve *curve, struct error *error)
-{
-    const struct step_time_choice *choice = &curve->fits;
-
-    if (choice->chosen >= 0) {
-        use_fit(serving, &choice->fits[choice->chosen]);
-        (void)snprintf(curve->law_reason, sizeof curve->law_reason, "%s", choice->reason);
-        return STATUS_OK;
-    }
-    for (uint32_t i = 0; i < choice->count; i++) {
-        const struct step_time_fit *fit = &choice->fits[i];
-
-        if (fit->law.form != STEP_TIME_LINE || !fit->has_law || fit->verdict == STEP_TIME_FIT_FAILED)
-            continue;
-        use_fit(serving, fit);
-        (void)snprintf(curve->law_reason, sizeof curve->law_reason, "the line, because %s", choice->reason);
-        return STATUS_OK;
-    }
-    if (!serving->present)
-        return error_set(error, STATUS_DOMAIN, "the measured points determine no step time: %s", choice->reason);
-    (void)snprintf(curve->law_reason, sizeof curve->law_reason, "the given law, because %s", choice->reason);
-    return STATUS_OK;
-}
-
-static enum status settle_law(struct question *question, const struct curve_options *options,
-                              struct throughput_curve *curve, struct error *error)
+static enum status settle_law(struct question *question, const struct curve_options *options, struct error *error)
 {
     struct serving_model *serving = &question->serving;
-    const char *name = options->form != NULL ? options->form : options->measured != NULL ? "auto" : "given";
-    enum step_time_form form = STEP_TIME_LINE;
-    bool given = strcmp(name, "given") == 0, choose = strcmp(name, "auto") == 0;
+    const char *form = question->form;
     enum status status = STATUS_OK;
 
-    if (!given && !choose)
-        status = form_find(name, &form, error);
-    if (status == STATUS_OK && options->measured != NULL)
+    if (options->measured != NULL) {
         status = read_measured(question, options->measured, error);
-    if (status != STATUS_OK)
-        return status;
-    if (serving->point_count > 0) {
-        const struct step_time_fit_options fitting = fit_options(serving);
-
-        status = step_time_choose(serving->points, serving->point_count, &fitting, &curve->fits, error);
-        curve->has_fits = status == STATUS_OK;
-    } else if (!given) {
-        status = error_set(error, STATUS_USAGE,
-                           "--form %s needs measured points: the scenario has none, --measured "
-                           "FILE gives them",
-                           name);
+        serving->base_from_points = serving->base_from_points || !serving->present;
+        form = form != NULL ? form : "auto"; /* points that were just given are meant to be used */
+    } else if (!serving->present) {
+        status = error_set(error, STATUS_DOMAIN,
+                           "scenario %s has no serving part; --measured FILE or a serving: section gives it one",
+                           scenario_name(question->scenario));
     }
-    if (status != STATUS_OK)
-        return status;
-    if (!serving->present && given)
-        return error_set(error, STATUS_DOMAIN,
-                         "scenario %s has no serving part; --measured FILE or a serving: section gives it one",
-                         scenario_name(question->scenario));
-    if (given)
-        (void)snprintf(curve->law_reason, sizeof curve->law_reason, "the scenario's own");
-    else if (choose)
-        status = use_choice(serving, curve, error);
-    else
-        status = use_form(serving, form, curve, error);
+    if (status == STATUS_OK)
+        status = step_law_settle(serving, form, true, &question->law, error);
     if (status == STATUS_OK)
         question_judge_step_law(question);
     return status;
@@ -263,7 +172,7 @@ enum status throughput_curve_make(struct question *question, const struct curve_
                                   struct throughput_curve *curve, struct error *error)
 {
     struct number_list list = options->concurrency;
-    enum status status = settle_law(question, options, curve, error);
+    enum status status = settle_law(question, options, error);
 
     if (status != STATUS_OK)
         return status;

@@ -13,14 +13,14 @@ enum {
 
 struct curve_options {
     struct number_list concurrency; /* empty: the scenario's list */
-    const char *form, *measured;    /* NULL: not given */
+    const char *measured;           /* NULL: not given */
     double itl_limit_ms;            /* NaN: not given */
 };
 
 /* Rows of the options above; initialise with CURVE_OPTIONS_NONE. */
 #define CURVE_OPTION_ROWS(options)                                                                                     \
     {0, "concurrency", OPTION_NUMBERS, &(options).concurrency, 1, CONCURRENCY_MAX},                                    \
-        {0, "form", OPTION_TEXT, &(options).form, 0, 0}, {0, "measured", OPTION_TEXT, &(options).measured, 0, 0},      \
+        {0, "measured", OPTION_TEXT, &(options).measured, 0, 0},                                                       \
     {                                                                                                                  \
         0, "itl-limit-ms", OPTION_NUMBER, &(options).itl_limit_ms, 1e-6, 1e9                                           \
     }
@@ -39,10 +39,7 @@ struct throughput_curve {
     size_t count;
     struct curve_point points[NUMBER_LIST_MAX];
     bool has_variant;
-    char variant_reason[512]; /* why the variant has no figures; "" if it has */
-    bool has_fits;            /* measured points exist: fits holds what they say */
-    struct step_time_choice fits;
-    char law_reason[320];            /* why the law in use was taken */
+    char variant_reason[512];        /* why the variant has no figures; "" if it has */
     double measured_lo, measured_hi; /* least and largest measured concurrency; NaN without measured points */
     double itl_limit_ms;             /* NaN: none */
     double within_itl_limit;         /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */

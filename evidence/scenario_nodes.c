@@ -102,6 +102,13 @@ enum status reader_text(const struct scenario_reader *reader, const struct yaml_
     if (node->kind != YAML_SCALAR || node->text[0] == '\0' || strpbrk(node->text, "\r\n") != NULL) {
         return reader_fail(reader, STATUS_BAD_DATA, node, "%s must be a text on one line", what);
     }
+    /* Texts are printed on terminals: no escape sequences. C1 controls are U+0080 to U+009F, C2 80 to C2 9F in UTF-8.
+     */
+    for (const unsigned char *byte = (const unsigned char *)node->text; *byte != '\0'; byte++) {
+        if (*byte < 0x20 || *byte == 0x7f || (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] <= 0x9f)) {
+            return reader_fail(reader, STATUS_BAD_DATA, node, "%s holds a control character", what);
+        }
+    }
     *text = node->text;
     return STATUS_OK;
 }

@@ -97,6 +97,30 @@ static enum status read_line(const struct serving_reader *self, const struct yam
     return STATUS_OK;
 }
 
+static enum status read_form(const struct serving_reader *self, const struct yaml_node *node)
+{
+    static const char *const others[] = {"given", "auto"};
+    const char *text = NULL;
+    if (node == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = reader_text(self->reader, node, "form", &text);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    bool known = strcmp(text, others[0]) == 0 || strcmp(text, others[1]) == 0;
+    for (int i = 0; i < STEP_TIME_FORM_COUNT; i++) {
+        known = known || strcmp(text, step_time_form_name((enum step_time_form)i)) == 0;
+    }
+    if (!known) {
+        return reader_fail(
+            self->reader, STATUS_BAD_DATA, node,
+            "'form' is given, auto, line, coverage, power, sqrt, saturating, padded or hinge, got '%.32s'", text);
+    }
+    (void)snprintf(self->serving->form, sizeof self->serving->form, "%s", text);
+    return STATUS_OK;
+}
+
 static enum status read_point(const struct serving_reader *self, const struct yaml_node *node)
 {
     static const char *const keys[] = {"concurrency", "tokens_per_s", "step_ms", "relative_sigma"};
@@ -294,7 +318,7 @@ enum status scenario_read_serving(struct scenario_reader *reader, const struct y
 {
     static const char *const keys[] = {"concurrency",     "fixed_ms",     "per_request_ms", "measured",
                                        "tokens_per_step", "itl_limit_ms", "experts",        "fixed_bytes",
-                                       "captured_sizes",  "kernel_share", "layers"};
+                                       "captured_sizes",  "kernel_share", "layers",         "form"};
     struct serving_reader self = {reader, &reader->scenario->serving};
     struct serving_model *serving = self.serving;
     double itl_limit_ms = NAN;
@@ -313,6 +337,9 @@ enum status scenario_read_serving(struct scenario_reader *reader, const struct y
     }
     if (status == STATUS_OK) {
         status = read_points(&self, yaml_find(node, "measured"));
+    }
+    if (status == STATUS_OK) {
+        status = read_form(&self, yaml_find(node, "form"));
     }
     if (status == STATUS_OK) {
         status = read_value(&self, node, "itl_limit_ms", 1e-6, 1e9, &itl_limit_ms);

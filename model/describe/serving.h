@@ -61,7 +61,8 @@ struct layer_group {
 struct serving_model {
     bool present;
     struct step_time_law base; /* the step with the base configuration */
-    bool base_from_points;     /* base was fitted to points below, not given */
+    bool base_from_points;     /* no law is given: base is to be fitted to the points below (NaN until then) */
+    char form[16];             /* form the scenario asks for: "auto", "line", ...; "" = given, or auto without a line */
     uint32_t point_count;
     struct serving_point points[SERVING_POINTS_MAX];
     double tokens_per_step_per_request; /* 1 without speculation */

@@ -47,8 +47,8 @@ struct mma_op {
 struct tile_load {
     double rows;              /* rows per iteration; 1 for a plain stream */
     double row_bytes;         /* bytes per row, not padded */
-    double alignment_bytes;   /* row starts are multiples of this; 32-byte sectors follow from it. 0 = the largest power of
-                                 two in row_bytes, as in an aligned array of such rows */
+    double alignment_bytes;   /* row starts are multiples of this; 32-byte sectors follow from it. 0 = the largest power
+                                 of   two in row_bytes, as in an aligned array of such rows */
     bool index_dependent;     /* the address comes from another load in the same iteration: L_index + L_data */
     bool pipelined;           /* false: the compiler did not buffer it, its latency is exposed */
     double exposures;         /* dependent load phases per iteration when nothing is buffered, at least 1 */

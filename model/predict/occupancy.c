@@ -33,7 +33,7 @@ const char *launch_fault_text(enum launch_fault fault)
     case LAUNCH_FAULT_SMEM_PER_CTA:
         return "static + dynamic SMEM exceeds the opt-in limit of one CTA";
     case LAUNCH_FAULT_BARRIERS:
-        return "one CTA needs more named barriers than the SM has";
+        return "one CTA needs more named barriers than there are";
     case LAUNCH_FAULT_CLUSTER:
         return "the cluster is empty, or larger than the device allows";
     case LAUNCH_FAULT_GRID:
@@ -56,6 +56,11 @@ static inline uint32_t count_warps(uint32_t threads)
 {
     return threads / WARP_THREADS + (threads % WARP_THREADS != 0);
 }
+
+/* PTX names barriers 0 to 15 in every CTA, on every architecture. */
+enum {
+    NAMED_BARRIERS_PER_CTA_MAX = 16
+};
 
 /* OCC-2. The smallest listed size of at least `bytes`; all of the SM's SMEM where none is listed. */
 static uint64_t carveout_at_least(const struct gpu_limits *limits, uint64_t bytes)
@@ -112,6 +117,8 @@ uint32_t occupancy_ctas_per_sm(const struct gpu_limits *limits, const struct ker
     /* The dynamic part is compared alone as well: the sum may wrap. */
     if (threads - 1u >= limits->max_threads_per_cta || registers > limits->max_registers_per_thread ||
         launch->dynamic_smem_bytes > limits->smem_per_cta_optin_bytes || smem > limits->smem_per_cta_optin_bytes)
+        return 0;
+    if (launch->barriers > NAMED_BARRIERS_PER_CTA_MAX)
         return 0;
     if (launch->cluster_ctas != 1 &&
         (!cluster_is_legal(limits, launch->cluster_ctas) || launch->grid_ctas % launch->cluster_ctas != 0))
@@ -239,6 +246,11 @@ static void limit_by_barriers(const struct gpu_limits *limits, const struct kern
                               struct occupancy *result)
 {
     result->limit_barriers = OCCUPANCY_NO_LIMIT;
+    if (launch->barriers > NAMED_BARRIERS_PER_CTA_MAX) {
+        result->limit_barriers = 0;
+        raise_fault(result, LAUNCH_FAULT_BARRIERS);
+        return;
+    }
     if (limits->named_barriers_per_sm == 0 || launch->barriers == 0)
         return;
     result->limit_barriers = limit_from(limits->named_barriers_per_sm / launch->barriers);

@@ -69,7 +69,7 @@ static double fill_of(uint64_t tiles, uint32_t splits, uint32_t slots)
 uint32_t split_rule_fill85(uint64_t tiles, uint32_t slots, uint32_t max_splits)
 {
     if (tiles == 0 || slots == 0 || max_splits == 0) {
-        BUG("split_rule_fill85 needs positive counts");
+        return 1; /* nothing to divide, or nothing to divide it over */
     }
     double best = 0;
     for (uint32_t splits = 1; splits <= max_splits; splits++) {

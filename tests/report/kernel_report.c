@@ -137,7 +137,8 @@ int main(int argc, char **argv)
         regimes[i].measured = block + 3 * (table.row_count + 1);
     }
     predict_rows(&table, scenario, regimes);
-    printf("| rows | count | median error %% | 90th percentile %% | bias %% | rank correlation | in 90 %% interval, %% |\n");
+    printf("| rows | count | median error %% | 90th percentile %% | bias %% | rank correlation | in 90 %% interval, %% "
+           "|\n");
     printf("|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < 4; i++) {
         regime_print(&regimes[i], storage + 16 * (table.row_count + 1));

@@ -249,9 +249,12 @@ START_TEST(names_every_fault)
     launch.static_smem_bytes = 7; /* the sum wraps to 6 */
     ck_assert_int_eq(fault_of(sm_90, &launch), LAUNCH_FAULT_SMEM_PER_CTA);
     launch = plain_launch(128, 32, 0);
-    launch.barriers = 65;
-    ck_assert_int_eq(fault_of(sm_90, &launch), LAUNCH_FAULT_BARRIERS);
+    launch.barriers = 16;
+    ck_assert_int_eq(fault_of(sm_90, &launch), LAUNCH_FAULT_NONE);
     ck_assert_int_eq(fault_of(sm_80, &launch), LAUNCH_FAULT_NONE); /* no pool is applied below cc 9.0 */
+    launch.barriers = 17; /* PTX names 0 to 15 */
+    ck_assert_int_eq(fault_of(sm_90, &launch), LAUNCH_FAULT_BARRIERS);
+    ck_assert_int_eq(fault_of(sm_80, &launch), LAUNCH_FAULT_BARRIERS);
     ck_assert_int_eq(fault_of(sm_90, &(struct kernel_launch){.threads = 32, .carveout_percent = CARVEOUT_DEFAULT}),
                      LAUNCH_FAULT_CLUSTER); /* a cluster of no CTA */
 }
