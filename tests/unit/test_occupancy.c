@@ -252,7 +252,7 @@ START_TEST(names_every_fault)
     launch.barriers = 16;
     ck_assert_int_eq(fault_of(sm_90, &launch), LAUNCH_FAULT_NONE);
     ck_assert_int_eq(fault_of(sm_80, &launch), LAUNCH_FAULT_NONE); /* no pool is applied below cc 9.0 */
-    launch.barriers = 17; /* PTX names 0 to 15 */
+    launch.barriers = 17;                                          /* PTX names 0 to 15 */
     ck_assert_int_eq(fault_of(sm_90, &launch), LAUNCH_FAULT_BARRIERS);
     ck_assert_int_eq(fault_of(sm_80, &launch), LAUNCH_FAULT_BARRIERS);
     ck_assert_int_eq(fault_of(sm_90, &(struct kernel_launch){.threads = 32, .carveout_percent = CARVEOUT_DEFAULT}),
