@@ -13,14 +13,13 @@ static const uint32_t STATIC_SMEM_PLAIN_BYTES = 48 * 1024;
 __attribute__((format(printf, 3, 4))) static void add(struct launch_remarks *remarks, const char *kernel,
                                                       const char *format, ...)
 {
-    char *text = remarks->texts[remarks->count];
     const size_t size = sizeof remarks->texts[0];
     va_list arguments;
     int used = 0;
 
     if (remarks->count == LAUNCH_REMARKS_MAX)
         BUG("more than %d remarks", LAUNCH_REMARKS_MAX);
-    remarks->count++;
+    char *text = remarks->texts[remarks->count++];
     if (kernel[0] != '\0')
         used = snprintf(text, size, "kernel %s: ", kernel);
     va_start(arguments, format);
