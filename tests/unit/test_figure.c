@@ -33,7 +33,7 @@ static void directory_make(void)
 
 static const char *inside(const char *name)
 {
-    static char path[256];
+    static char path[512]; /* directory and any file name */
 
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     return path;
