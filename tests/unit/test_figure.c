@@ -406,7 +406,7 @@ START_TEST(script_and_numbers_are_kept_and_draw_the_same)
 {
     struct figure figure = sample();
     struct figure_options options = {.output = FIGURE_OUTPUT_SVG, .keep_directory = directory};
-    char path[256], *script, *csv, *drawn;
+    char path[512], *script, *csv, *drawn;
     struct text_buffer output = {0};
     struct error error = {0};
 
