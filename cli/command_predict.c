@@ -149,6 +149,7 @@ static void record_kernel_part(struct report *report, const struct question *que
     report_number(report, "kernel_time_us", timed ? time->time_s / SECONDS_PER_US : (double)NAN);
     report_number(report, "kernel_time_lo_us", timed ? time->time_lo_s / SECONDS_PER_US : (double)NAN);
     report_number(report, "kernel_time_hi_us", timed ? time->time_hi_s / SECONDS_PER_US : (double)NAN);
+    report_string(report, "kernel_time_reason", timed || !prediction->feasible ? "" : question->untimed.text);
     report_number(report, "interval_level", question->level);
 }
 

@@ -44,6 +44,15 @@ bool whatif_is_contested(const struct whatif *whatif, const struct whatif_row *r
     return false;
 }
 
+size_t whatif_note_rows(const struct whatif *whatif, size_t note)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < whatif->row_count; i++) {
+        rows += whatif->rows[i].note_applies[note];
+    }
+    return rows;
+}
+
 static enum status judge_notes(struct question *question, const double *values, struct whatif_row *row,
                                struct error *error)
 {
@@ -203,11 +212,7 @@ static void record_notes(struct report *report, const struct whatif *whatif)
     report_begin_array(report, "notes");
     for (size_t i = 0; i < scenario_note_count(question->scenario) && i < SCENARIO_NOTES_MAX; i++) {
         const struct scenario_note *note = scenario_note_get(question->scenario, i);
-        size_t applies = 0;
-        for (size_t r = 0; r < whatif->row_count; r++) {
-            applies += whatif->rows[r].note_applies[i];
-        }
-        if (!applies) {
+        if (!whatif_note_rows(whatif, i)) {
             continue;
         }
         report_begin_object(report, NULL);

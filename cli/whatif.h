@@ -40,6 +40,9 @@ const char *whatif_verdict(const struct variant_effect *effect);
 /* Does a note of the scenario that applies at this row speak against its verdict? */
 bool whatif_is_contested(const struct whatif *whatif, const struct whatif_row *row);
 
+/* Rows at which note `note` applies. */
+size_t whatif_note_rows(const struct whatif *whatif, size_t note);
+
 /* The whole answer as text, answer first. */
 void whatif_print(const struct whatif *whatif);
 void whatif_record(const struct whatif *whatif, struct report *report);

@@ -238,11 +238,7 @@ static void print_notes(const struct whatif *whatif)
     const struct question *question = whatif->question;
     for (size_t i = 0; i < scenario_note_count(question->scenario) && i < SCENARIO_NOTES_MAX; i++) {
         const struct scenario_note *note = scenario_note_get(question->scenario, i);
-        size_t applies = 0;
-        for (size_t r = 0; r < whatif->row_count; r++) {
-            applies += whatif->rows[r].note_applies[i];
-        }
-        if (!applies) {
+        if (!whatif_note_rows(whatif, i)) {
             continue;
         }
         printf("\nOther evidence");
