@@ -86,7 +86,7 @@ endif
 LIBRARIES := GSL LIBFYAML MUPARSER JANSSON ZLIB
 $(foreach L,$(LIBRARIES),$(eval $L_CFLAGS ?=)$(eval $L_LIBS ?=))
 LIB_CFLAGS := $(foreach L,$(LIBRARIES),$($L_CFLAGS))
-LIB_LIBS := $(foreach L,$(LIBRARIES),$($L_LIBS)) -lm
+LIB_LIBS := $(foreach L,$(LIBRARIES),$($L_LIBS)) -lm -ldl
 
 $(BUILD)/features.key: FORCE
 	@.ci/write-if-changed $@ '$(CC) $(CUDA) $(CUDA_HOME)' "$$(command -v '$(firstword $(CC))' gnuplot nvcc || :)"
@@ -112,6 +112,8 @@ DATA_FILES := $(shell LC_ALL=C find data/compute_capabilities data/devices data/
 
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$1)
 EMBEDDED_OBJECTS := $(if $(filter evidence,$(ROOMS)),$(BUILD)/embedded/data.o $(BUILD)/embedded/table.o)
+KERNEL_TEXTS := $(sort $(wildcard kernels/*.cu kernels/*.cuh))
+EMBEDDED_OBJECTS += $(if $(filter kernels,$(ROOMS)),$(BUILD)/embedded/kernels.o $(BUILD)/embedded/kernel_table.o)
 LIB_OBJECTS := $(call objects_of,$(LIB_SOURCES)) $(EMBEDDED_OBJECTS)
 # A part of the library (ROOMS=..., or LIB_SOURCES="base/status.c ...") never takes the whole one's place.
 PARTIAL := $(filter-out $(ROOMS),$(filter-out cli,$(ALL_ROOMS)))$(filter command,$(origin LIB_SOURCES))
@@ -172,6 +174,20 @@ $(BUILD)/embedded/data.o: $(BUILD)/embedded/data.S $(BUILD)/flags.stamp
 	$(call say,AS,$<)
 	$(Q)$(CC) -c -o $@ $<
 $(BUILD)/embedded/table.o: $(BUILD)/embedded/table.c $(BUILD)/flags.stamp evidence/embedded_data.h
+	$(call say,CC,$<)
+	$(Q)$(ROOM_CC) -c -o $@ $<
+
+# Kernel texts go in likewise; NVRTC compiles them where they run, so the build needs no CUDA.
+$(BUILD)/embedded/kernel_list: FORCE
+	@.ci/write-if-changed $@ '$(KERNEL_TEXTS)'
+$(BUILD)/embedded/kernels.S: $(BUILD)/embedded/kernel_list $(KERNEL_TEXTS) .ci/embed-kernels
+	@.ci/embed-kernels assembler $(KERNEL_TEXTS) > $@
+$(BUILD)/embedded/kernel_table.c: $(BUILD)/embedded/kernel_list .ci/embed-kernels
+	@.ci/embed-kernels table $(KERNEL_TEXTS) > $@
+$(BUILD)/embedded/kernels.o: $(BUILD)/embedded/kernels.S $(BUILD)/flags.stamp
+	$(call say,AS,$<)
+	$(Q)$(CC) -c -o $@ $<
+$(BUILD)/embedded/kernel_table.o: $(BUILD)/embedded/kernel_table.c $(BUILD)/flags.stamp kernels/code_compiler.h
 	$(call say,CC,$<)
 	$(Q)$(ROOM_CC) -c -o $@ $<
 
@@ -253,6 +269,21 @@ coverage-run: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER)
 	@find $(BUILD) -name '*.gcda' -delete
 	@$(UNIT_RUNNER) && $(PROPERTY_RUNNER)
 	@.ci/coverage-summary $(BUILD) $(call room_sources,$(filter-out cli,$(ALL_ROOMS)))
+
+# The kernels on their own: list, compile, measure; what tools/device_run.sh calls on a machine with a GPU.
+KERNEL_RUNNER := $(BUILD)/tests/kernel-runner
+$(KERNEL_RUNNER): $(BUILD)/tests/kernels/kernel_runner.o $(LIBRARY) $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
+.PHONY: kernel-runner
+kernel-runner: $(KERNEL_RUNNER) ## build/device: the program that runs the verification kernels, to be copied to a GPU host
+	@rm -rf '$(BUILD_ROOT)/device' && mkdir -p '$(BUILD_ROOT)/device/lib'
+	@cp $(KERNEL_RUNNER) '$(BUILD_ROOT)/device/'
+	@ldd $(KERNEL_RUNNER) | awk '$$3 ~ /^\// && $$1 !~ /^lib(c|m|dl|rt|pthread)\.so/ { print $$3 }' | \
+	    while read -r library; do cp -L "$$library" '$(BUILD_ROOT)/device/lib/'; done
+	@mkdir -p '$(BUILD_ROOT)/device/plans' && cp data/campaigns/*.plan '$(BUILD_ROOT)/device/plans/'
+	@cp tools/device_run.sh '$(BUILD_ROOT)/device/' && cp tools/device_summary.py '$(BUILD_ROOT)/device/summary.py'
+	@git describe --always --dirty > '$(BUILD_ROOT)/device/revision' 2>/dev/null || : > '$(BUILD_ROOT)/device/revision'
 
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SOURCES))
