@@ -35,6 +35,7 @@ struct campaign_state {
     const struct campaign_options *options;
     struct campaign_progress *progress;
     struct device_catalogue *catalogue;
+    struct measure_compiler *compiler;
     struct campaign_process process;
     struct measure_facts facts;
     size_t item_count;
@@ -272,12 +273,15 @@ enum status campaign_run(const struct campaign_plan *plan, const struct campaign
     sigaction(SIGPIPE, &ignore, &before); /* a worker that died is an outcome, not our end */
     status = device_catalogue_create(&state.catalogue, error);
     if (status == STATUS_OK)
+        status = measure_compiler_create(options->nvrtc_path, options->cache_directory, &state.compiler, error);
+    if (status == STATUS_OK)
         status = read_past(&state, error);
     progress->left = state.item_count;
     if (status == STATUS_OK)
         status = run_items(&state, error);
     campaign_process_stop(&state.process);
     device_catalogue_free(state.catalogue);
+    measure_compiler_free(state.compiler);
     free(state.items);
     sigaction(SIGPIPE, &before, NULL);
     close(lock);

@@ -117,12 +117,16 @@ enum status campaign_process_start(struct campaign_process *process, char *const
 {
     int input[2], output[2];
     *process = (struct campaign_process){0};
-    if (pipe2(input, O_CLOEXEC) != 0)
+    if (pipe(input) != 0)
         return error_set(error, STATUS_IO, "a pipe to the worker: %s", strerror(errno));
-    if (pipe2(output, O_CLOEXEC) != 0) {
+    if (pipe(output) != 0) {
         close(input[0]);
         close(input[1]);
         return error_set(error, STATUS_IO, "a pipe from the worker: %s", strerror(errno));
+    }
+    for (int i = 0; i < 2; i++) { /* the worker keeps its own copies only, else it would never see the end of input */
+        fcntl(input[i], F_SETFD, FD_CLOEXEC);
+        fcntl(output[i], F_SETFD, FD_CLOEXEC);
     }
     int failed = spawn(process, argv, input, output);
     close(input[0]);

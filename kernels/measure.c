@@ -144,7 +144,7 @@ const struct measure_facts *measure_device_facts(const struct measure_device *de
 static void end_with(struct measure_result *result, enum measure_outcome outcome, const char *reason)
 {
     result->outcome = outcome;
-    snprintf(result->reason, sizeof result->reason, "%s", reason);
+    snprintf(result->reason, sizeof result->reason, "%.255s", reason);
 }
 
 static const struct kernel_case_definition *definition_of(const struct measure_kernel *kernel)
@@ -674,23 +674,44 @@ enum status measure_run(struct measure_device *device, const struct measure_conf
     return status;
 }
 
-enum status measure_compile(const struct measure_config *config, unsigned arch, uint32_t sm_count,
-                            const char *nvrtc_path, const char *cache_directory, struct measure_result *result,
-                            struct error *error)
+struct measure_compiler {
+    struct code_compiler *code;
+};
+
+enum status measure_compiler_create(const char *nvrtc_path, const char *cache_directory,
+                                    struct measure_compiler **compiler, struct error *error)
+{
+    struct measure_compiler *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the kernel compiler");
+    enum status status = code_compiler_create(nvrtc_path, cache_directory, &made->code, error);
+    if (status != STATUS_OK) {
+        free(made);
+        return status;
+    }
+    *compiler = made;
+    return STATUS_OK;
+}
+
+void measure_compiler_free(struct measure_compiler *compiler)
+{
+    if (!compiler)
+        return;
+    code_compiler_free(compiler->code);
+    free(compiler);
+}
+
+enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
+                            uint32_t sm_count, struct measure_result *result, struct error *error)
 {
     struct measure_facts facts = {.cc_major = arch / 10, .cc_minor = arch % 10, .sm_count = sm_count, .l2_bytes = 1};
     struct kernel_plan plan;
-    struct code_compiler *compiler;
     struct compiled_code code;
+    struct error reason = {0};
     init_result(result);
     if (!make_plan(&plan, config, &facts, arch, result))
         return STATUS_OK;
-    enum status status = code_compiler_create(nvrtc_path, cache_directory, &compiler, error);
-    if (status != STATUS_OK)
-        return status;
-    struct error reason = {0};
-    status = code_compile(compiler, plan.definition->source, config, arch, &code, &reason);
-    code_compiler_free(compiler);
+    enum status status = code_compile(compiler->code, plan.definition->source, config, arch, &code, &reason);
     if (status == STATUS_BAD_DATA) {
         end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, reason.text);
         return STATUS_OK;

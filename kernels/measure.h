@@ -177,10 +177,16 @@ MUST_CHECK enum status measure_run(struct measure_device *device, const struct m
 /* Whether the device cannot be used after this outcome. */
 bool measure_outcome_is_fatal(enum measure_outcome outcome);
 
-/* Compile for sm_<arch> without a GPU and read the resources of every entry point. sm_count is what the launch
- * geometry is computed for. STATUS_MISSING: no NVRTC. The outcome is OK, INFEASIBLE or COMPILE_FAILED. */
-MUST_CHECK enum status measure_compile(const struct measure_config *config, unsigned arch, uint32_t sm_count,
-                                       const char *nvrtc_path, const char *cache_directory,
-                                       struct measure_result *result, struct error *error);
+struct measure_compiler; /* opaque: NVRTC and the code cache, without a GPU */
+
+/* Paths as for measure_device_open. A missing NVRTC shows when code is not in the cache. */
+MUST_CHECK enum status measure_compiler_create(const char *nvrtc_path, const char *cache_directory,
+                                               struct measure_compiler **compiler, struct error *error);
+void measure_compiler_free(struct measure_compiler *compiler);
+/* Compiles for sm_<arch> and reads the resources of every entry point. sm_count is what the launch geometry is computed
+ * for. STATUS_MISSING: no NVRTC. The outcome is OK, INFEASIBLE or COMPILE_FAILED. */
+MUST_CHECK enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config,
+                                       unsigned arch, uint32_t sm_count, struct measure_result *result,
+                                       struct error *error);
 
 #endif

@@ -34,6 +34,8 @@ def waves(rows):
             continue
         seen = figures(row)
         good += 1
+        if "rounds_count" not in seen:
+            continue
         enough = float(row["grid_ctas"]) >= 132 * float(row["predicted_ctas_per_sm"] or 0)
         if enough and seen["resident_ctas_per_sm"] != float(row["predicted_ctas_per_sm"] or -1):
             bad_model += 1
@@ -62,7 +64,7 @@ def main():
         for row in rows:
             if row["outcome"] not in ("ok", "infeasible"):
                 print("  ", row["outcome"], settings(row), row["reason"])
-        if kernel == "wave_probe":
+        if kernel == "wave_probe" and phase != "check":
             waves(rows)
         elif phase != "check":
             timed = [row for row in rows if row["outcome"] == "ok"]

@@ -138,14 +138,19 @@ static int compile_plan(const struct arguments *arguments)
     int exit_code = 0;
     if (read_plan(arguments->plan, &plan, &error) != STATUS_OK)
         return fail(&error);
+    struct measure_compiler *compiler;
+    if (measure_compiler_create(arguments->nvrtc, arguments->cache, &compiler, &error) != STATUS_OK) {
+        campaign_plan_release(&plan);
+        return fail(&error);
+    }
     if (arguments->shard == 0)
         puts("compute_capability,config,outcome,reason,entry,threads,registers,spill_store_bytes,spill_load_bytes,"
              "local_bytes,static_smem_bytes,dynamic_smem_bytes,barriers");
     for (size_t i = arguments->shard; i < plan.count; i += arguments->shards) {
         static struct measure_result result;
         char text[1024];
-        if (measure_compile(&plan.configs[i], arguments->arch, arguments->sm_count, arguments->nvrtc, arguments->cache,
-                            &result, &error) != STATUS_OK) {
+        if (measure_compile(compiler, &plan.configs[i], arguments->arch, arguments->sm_count, &result, &error) != STATUS_OK) {
+            measure_compiler_free(compiler);
             campaign_plan_release(&plan);
             return fail(&error);
         }
@@ -159,6 +164,7 @@ static int compile_plan(const struct arguments *arguments)
                    stage->static_smem_bytes, (unsigned long long)stage->dynamic_smem_bytes, stage->barriers);
         }
     }
+    measure_compiler_free(compiler);
     campaign_plan_release(&plan);
     return exit_code;
 }
