@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Bandwidth of ordered reads, writes and copies: bandwidth_stream.cu. */
-#include <string.h>
-
 #include "kernels/kernel_cases.h"
 
 static const struct measure_setting settings[] = {
@@ -37,6 +35,12 @@ static enum status plan_bandwidth_stream(struct kernel_plan *plan, struct error 
     return STATUS_OK;
 }
 
+enum {
+    CHECKED_CTAS = 8,
+    CHECKED_STEP = 61 /* words between checked ones of a copy */
+};
+
+/* A sample: the sums of some CTAs, every so many-th word of what is written. */
 static void reference_bandwidth_stream(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX])
 {
     const uint32_t *in = buffers[0];
@@ -44,14 +48,16 @@ static void reference_bandwidth_stream(const struct kernel_plan *plan, void *con
     int64_t mode = kernel_plan_value(plan, "mode");
     uint64_t words_per_lane = (uint64_t)kernel_plan_value(plan, "lane_bytes") / 4;
     uint64_t words = (uint64_t)kernel_plan_value(plan, "kib") * 256;
-    uint64_t ctas = (uint64_t)kernel_plan_value(plan, "ctas"), threads = (uint64_t)kernel_plan_value(plan, "threads");
-    memset(sums, 0, ctas * 4);
-    for (uint64_t i = 0; i < words; i++) {
-        uint64_t lane_word = i / words_per_lane;
-        if (mode == 0)
-            sums[lane_word / threads % ctas] ^= in[i];
-        else
-            out[i] = mode == 1 ? (uint32_t)lane_word : in[i];
+    uint64_t ctas = (uint64_t)kernel_plan_value(plan, "ctas");
+    uint64_t chunk = (uint64_t)kernel_plan_value(plan, "threads") * words_per_lane; /* words of one CTA's one access */
+    if (mode != 0)
+        for (uint64_t i = 0; i < words; i += CHECKED_STEP)
+            out[i] = mode == 1 ? (uint32_t)(i / words_per_lane) : in[i];
+    for (uint64_t cta = 0; cta < ctas; cta += 1 + ctas / CHECKED_CTAS) {
+        sums[cta] = 0;
+        for (uint64_t first = cta * chunk; mode == 0 && first < words; first += ctas * chunk)
+            for (uint64_t i = first; i < first + chunk && i < words; i++)
+                sums[cta] ^= in[i];
     }
 }
 
