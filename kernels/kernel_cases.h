@@ -11,7 +11,8 @@ extern const struct kernel_case_definition wave_probe_case, latency_chase_case, 
 
 #define KERNEL_CASES                                                                                                   \
     &wave_probe_case, &latency_chase_case, &bandwidth_stream_case, &bandwidth_gather_case, &mma_tile_case,             \
-        &smem_bandwidth_case, &launch_chain_case, &barrier_and_exp_case
+        &smem_bandwidth_case, &launch_chain_case, &barrier_and_exp_case, &sparse_decode_case, &gqa_decode_case,        \
+        &gemm_tile_case
 
 #define SETTINGS_OF(array) .setting_count = sizeof(array) / sizeof *(array), .settings = (array)
 

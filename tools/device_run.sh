@@ -75,6 +75,15 @@ for phase in $phases; do
     share=$(($(left) / count))
     count=$((count - 1))
     [ "$share" -lt 5 ] && say "$phase: no time left" && continue
+    if [ "$phase" = sanitize ]; then
+        for tool in memcheck racecheck; do
+            timeout "$share" compute-sanitizer --tool "$tool" --error-exitcode 9 "$runner" check "$plan" --cache "$cache" \
+                "${nvrtc[@]}" > "$results/sanitizer-$tool.txt" 2>&1
+            say "compute-sanitizer $tool: exit $?; $(tail -n 2 "$results/sanitizer-$tool.txt" | tr '\n' ' ')"
+        done
+        save
+        continue
+    fi
     extra=()
     [ "$phase" = check ] && extra=(--check-only)
     "$runner" measure "$plan" --out "$results/$phase" --budget "$share" --limit 20 --seconds "$seconds" \

@@ -24,6 +24,7 @@ static int usage(void)
           "kernel-runner compile PLAN --arch 90 [--sm-count N] [--cache DIR] [--shard I/N]   resources as CSV\n"
           "kernel-runner measure PLAN --out DIR --budget S [--limit S] [--seconds S] [--repeats N] [--seed N]\n"
           "              [--reference-every N] [--cache DIR] [--revision TEXT] [--check-only] [--fake]\n"
+          "kernel-runner check PLAN [--cache DIR] [--fake]   correctness only, in this process\n"
           "every command takes --nvrtc LIBRARY\n",
           stderr);
     return 2;
@@ -149,7 +150,8 @@ static int compile_plan(const struct arguments *arguments)
     for (size_t i = arguments->shard; i < plan.count; i += arguments->shards) {
         static struct measure_result result;
         char text[1024];
-        if (measure_compile(compiler, &plan.configs[i], arguments->arch, arguments->sm_count, &result, &error) != STATUS_OK) {
+        if (measure_compile(compiler, &plan.configs[i], arguments->arch, arguments->sm_count, &result, &error) !=
+            STATUS_OK) {
             measure_compiler_free(compiler);
             campaign_plan_release(&plan);
             return fail(&error);
@@ -167,6 +169,42 @@ static int compile_plan(const struct arguments *arguments)
     measure_compiler_free(compiler);
     campaign_plan_release(&plan);
     return exit_code;
+}
+
+/* In this process, without a worker: for memory and race checkers. */
+static int check_plan(const struct arguments *arguments)
+{
+    struct campaign_plan plan;
+    struct measure_device *device;
+    struct measure_options options;
+    struct error error = {0};
+    size_t bad = 0, infeasible = 0;
+    if (read_plan(arguments->plan, &plan, &error) != STATUS_OK)
+        return fail(&error);
+    measure_options_init(&options);
+    options.seed = arguments->seed;
+    options.check_only = true;
+    enum status status = arguments->fake ? measure_device_open_fake(&arguments->fake_plan, &device, &error)
+                                         : measure_device_open(0, arguments->nvrtc, arguments->cache, &device, &error);
+    for (size_t i = 0; status == STATUS_OK && i < plan.count; i++) {
+        static struct measure_result result;
+        char text[1024];
+        status = measure_run(device, &plan.configs[i], &options, &result, &error);
+        infeasible += result.outcome == MEASURE_OUTCOME_INFEASIBLE;
+        if (status != STATUS_OK || result.outcome == MEASURE_OUTCOME_OK || result.outcome == MEASURE_OUTCOME_INFEASIBLE)
+            continue;
+        bad++;
+        printf("%s: %s: %s\n", measure_outcome_word(result.outcome),
+               measure_config_format(&plan.configs[i], text, sizeof text), result.reason);
+        if (measure_outcome_is_fatal(result.outcome))
+            break;
+    }
+    if (status == STATUS_OK) {
+        printf("%s: %zu configurations, %zu infeasible, %zu bad\n", arguments->plan, plan.count, infeasible, bad);
+        measure_device_close(device);
+    }
+    campaign_plan_release(&plan);
+    return status != STATUS_OK ? fail(&error) : bad > 0;
 }
 
 static void show_progress(void *context, const struct campaign_progress *progress)
@@ -244,6 +282,8 @@ int main(int argc, char **argv)
         return run_worker(&arguments);
     if (strcmp(command, "compile") == 0 && arguments.plan)
         return compile_plan(&arguments);
+    if (strcmp(command, "check") == 0 && arguments.plan)
+        return check_plan(&arguments);
     if (strcmp(command, "measure") == 0 && arguments.plan && arguments.directory)
         return run_campaign(argc, argv, &arguments);
     return usage();
