@@ -206,6 +206,22 @@ $(BUILD)/occam.1: docs/occam.1.in Makefile
 $(BUILD)/occam.pc: occam.pc.in Makefile $(BUILD)/link.stamp
 	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBS@|$(LIB_LIBS)|g' $< > $@
 
+# ---- kernel runner ---------------------------------------------------------------------------------------------
+# The kernels on their own: list, compile, measure; what tools/device_run.sh calls on a machine with a GPU.
+KERNEL_RUNNER := $(BUILD)/tests/kernel-runner
+$(KERNEL_RUNNER): $(BUILD)/tests/kernels/kernel_runner.o $(LIBRARY) $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
+.PHONY: kernel-runner
+kernel-runner: $(KERNEL_RUNNER) ## build/device: the program that runs the verification kernels, to be copied to a GPU host
+	@rm -rf '$(BUILD_ROOT)/device' && mkdir -p '$(BUILD_ROOT)/device/lib'
+	@cp $(KERNEL_RUNNER) '$(BUILD_ROOT)/device/'
+	@ldd $(KERNEL_RUNNER) | awk '$$3 ~ /^\// && $$1 !~ /^lib(c|m|dl|rt|pthread)\.so/ { print $$3 }' | \
+	    while read -r library; do cp -L "$$library" '$(BUILD_ROOT)/device/lib/'; done
+	@mkdir -p '$(BUILD_ROOT)/device/plans' && cp data/campaigns/*.plan '$(BUILD_ROOT)/device/plans/'
+	@cp tools/device_run.sh '$(BUILD_ROOT)/device/' && cp tools/device_summary.py '$(BUILD_ROOT)/device/summary.py'
+	@git describe --always --dirty > '$(BUILD_ROOT)/device/revision' 2>/dev/null || : > '$(BUILD_ROOT)/device/revision'
+
 # ---- tests -------------------------------------------------------------------------------------------------------
 UNIT_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c))))
 PROPERTY_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/property/prop_%.c,%,$(sort $(wildcard tests/property/prop_*.c))))
@@ -230,7 +246,9 @@ define link_test
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(SUPPORT_LIBRARY) $(LIBRARY) $(CHECK_LIBS) $(LIB_LIBS)
 endef
 TEST_LINK_INPUTS := $(SUPPORT_LIBRARY) $(LIBRARY) $(BUILD)/link.stamp
-$(UNIT_RUNNER): $(patsubst %,$(BUILD)/tests/unit/test_%.o,$(UNIT_SUITES)) $(BUILD)/tests/unit_list.o $(TEST_LINK_INPUTS)
+# The campaign tests start worker processes of the kernel runner; a part of the library cannot have it.
+$(UNIT_RUNNER): $(patsubst %,$(BUILD)/tests/unit/test_%.o,$(UNIT_SUITES)) $(BUILD)/tests/unit_list.o $(TEST_LINK_INPUTS) \
+                | $(if $(strip $(PARTIAL)),,$(KERNEL_RUNNER))
 	$(link_test)
 $(PROPERTY_RUNNER): $(patsubst %,$(BUILD)/tests/property/prop_%.o,$(PROPERTY_SUITES)) $(BUILD)/tests/property_list.o \
                     $(TEST_LINK_INPUTS)
@@ -269,21 +287,6 @@ coverage-run: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER)
 	@find $(BUILD) -name '*.gcda' -delete
 	@$(UNIT_RUNNER) && $(PROPERTY_RUNNER)
 	@.ci/coverage-summary $(BUILD) $(call room_sources,$(filter-out cli,$(ALL_ROOMS)))
-
-# The kernels on their own: list, compile, measure; what tools/device_run.sh calls on a machine with a GPU.
-KERNEL_RUNNER := $(BUILD)/tests/kernel-runner
-$(KERNEL_RUNNER): $(BUILD)/tests/kernels/kernel_runner.o $(LIBRARY) $(BUILD)/link.stamp
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
-.PHONY: kernel-runner
-kernel-runner: $(KERNEL_RUNNER) ## build/device: the program that runs the verification kernels, to be copied to a GPU host
-	@rm -rf '$(BUILD_ROOT)/device' && mkdir -p '$(BUILD_ROOT)/device/lib'
-	@cp $(KERNEL_RUNNER) '$(BUILD_ROOT)/device/'
-	@ldd $(KERNEL_RUNNER) | awk '$$3 ~ /^\// && $$1 !~ /^lib(c|m|dl|rt|pthread)\.so/ { print $$3 }' | \
-	    while read -r library; do cp -L "$$library" '$(BUILD_ROOT)/device/lib/'; done
-	@mkdir -p '$(BUILD_ROOT)/device/plans' && cp data/campaigns/*.plan '$(BUILD_ROOT)/device/plans/'
-	@cp tools/device_run.sh '$(BUILD_ROOT)/device/' && cp tools/device_summary.py '$(BUILD_ROOT)/device/summary.py'
-	@git describe --always --dirty > '$(BUILD_ROOT)/device/revision' 2>/dev/null || : > '$(BUILD_ROOT)/device/revision'
 
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SOURCES))

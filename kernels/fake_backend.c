@@ -16,7 +16,8 @@ struct fake_allocation {
 
 struct fake_state {
     struct measure_fake_plan plan;
-    uint32_t configurations; /* prepared so far */
+    bool prepared;           /* and not yet run */
+    uint32_t configurations; /* run so far */
     uint64_t used_bytes, noise;
     size_t allocation_count;
     struct fake_allocation allocations[4096];
@@ -37,9 +38,10 @@ static void close_fake(void *opaque)
 static enum status prepare(void *opaque, void *function, const struct kernel_stage *stage,
                            struct measure_resources *resources, struct error *error)
 {
-    (void)opaque;
+    struct fake_state *state = opaque;
     (void)function;
     (void)error;
+    state->prepared = true;
     resources->registers_per_thread = 40;
     resources->driver_ctas_per_sm = stage->threads ? (int32_t)(2048 / stage->threads) : 0;
     if (resources->driver_ctas_per_sm > 32)
@@ -123,19 +125,20 @@ static void write_rest(const struct kernel_buffer *buffer, void *bytes)
     }
 }
 
-/* One sequence of launches is one configuration's correctness run: that is what the plan counts. */
+/* The first launches after a preparation are a configuration's correctness run: that is what the plan counts. */
 static enum status run_calls(void *opaque, const struct device_call *calls, uint32_t count, struct error *error)
 {
     struct fake_state *state = opaque;
     const struct kernel_plan *plan = calls[0].plan;
     void *buffers[KERNEL_BUFFERS_MAX] = {NULL};
     (void)count;
-    uint32_t number = ++state->configurations;
-    if (number == state->plan.crash_at)
+    uint32_t number = state->prepared ? ++state->configurations : 0; /* later launches of it never misbehave */
+    state->prepared = false;
+    if (number && number == state->plan.crash_at)
         raise(SIGKILL);
-    while (number == state->plan.hang_at)
+    while (number && number == state->plan.hang_at)
         pause();
-    if (number == state->plan.launch_failure_at)
+    if (number && number == state->plan.launch_failure_at)
         return error_set(error, STATUS_IO, "%s: an illegal memory access was made up", calls[0].stage->entry);
     for (uint32_t i = 0; i < plan->buffer_count; i++)
         buffers[i] = (void *)(uintptr_t)calls[0].set_addresses[i];
@@ -146,7 +149,7 @@ static enum status run_calls(void *opaque, const struct device_call *calls, uint
     for (uint32_t i = 0; i < plan->buffer_count; i++)
         if (plan->buffers[i].role == BUFFER_ROLE_OUTPUT)
             write_rest(&plan->buffers[i], buffers[i]);
-    if (number == state->plan.wrong_at)
+    if (number && number == state->plan.wrong_at)
         spoil(plan, buffers);
     return STATUS_OK;
 }
