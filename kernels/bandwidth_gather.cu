@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many bytes per second does a gather of whole rows reach? Rows named by an index go into SMEM by cp.async, several
 // tiles ahead. -D: ROW_BYTES, ROWS (per tile), STAGES (tiles in SMEM; STAGES - 1 in flight; 1 = load, wait, use).
-#include "device_parts.cuh"
+#include "kernels/device_parts.cuh"
 
 #if ROW_BYTES % 16 == 0
 #define CHUNK 16

@@ -19,9 +19,9 @@ static enum status plan_latency_chase(struct kernel_plan *plan, struct error *er
         return error_set(error, STATUS_DOMAIN, "links must be a power of two");
     if (stride % 4 || links * stride / 4 > UINT32_MAX)
         return error_set(error, STATUS_DOMAIN, "the stride must be a multiple of 4 and the chain at most 16 GiB");
-    if (in_smem && links * stride > 232448)
-        return error_set(error, STATUS_DOMAIN, "smem: a chain of %llu bytes does not fit",
-                         (unsigned long long)(links * stride));
+    unsigned long long bytes = links * stride;
+    if (in_smem && bytes > 232448)
+        return error_set(error, STATUS_DOMAIN, "smem: a chain of %llu bytes does not fit", bytes);
     int chain = kernel_plan_add_input(plan, "chain", links * stride,
                                       (struct fill_rule){FILL_FORMAT_CHAIN, 0, links, stride / 4});
     int last = kernel_plan_add_buffer(plan, "last", BUFFER_ROLE_OUTPUT, ELEMENT_FORMAT_UINT32, 4);

@@ -36,7 +36,7 @@ static enum status plan_mma_tile(struct kernel_plan *plan, struct error *error)
     kernel_stage_pass_value(stage, iterations);
     kernel_stage_pass_buffer(stage, out);
     kernel_stage_pass_buffer(stage, cycles);
-    plan->flop = (double)(elements / 128) * (double)iterations * 2.0 * 16.0 * 8.0 * (narrow ? 32.0 : 16.0);
+    plan->flop = (double)elements * (double)iterations * 2.0 * (narrow ? 32.0 : 16.0);
     return STATUS_OK;
 }
 

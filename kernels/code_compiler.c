@@ -18,6 +18,7 @@
 enum {
     OPTIONS_MAX = MEASURE_SETTINGS_MAX + 8,
     OPTION_SIZE = 64,
+    HEADERS_MAX = 8,
     PATH_SIZE = 600
 };
 
@@ -237,11 +238,13 @@ static enum status report_log(const char *log, struct error *error)
 static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const char *text,
                              const struct option_list *options, struct compiled_code *code, struct error *error)
 {
-    const char *headers[16], *header_names[16], *arguments[OPTIONS_MAX + 1];
+    const char *headers[HEADERS_MAX], *header_names[HEADERS_MAX], *arguments[OPTIONS_MAX + 1];
+    char paths[HEADERS_MAX][MEASURE_NAME_SIZE + 8];
     int header_count = 0;
-    for (const struct kernel_source *source = kernel_sources; source->name && header_count < 16; source++) {
+    for (const struct kernel_source *source = kernel_sources; source->name && header_count < HEADERS_MAX; source++) {
         if (strstr(source->name, ".cuh")) {
-            header_names[header_count] = source->name;
+            snprintf(paths[header_count], sizeof *paths, "kernels/%s", source->name);
+            header_names[header_count] = paths[header_count];
             headers[header_count++] = source->text;
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // C = A B^T in bf16 with fp32 accumulation by mma.sync: A is [m][k], B is [n][k], C is [m][n]. One CTA per tile of C, cp.async
 // into NUM_STAGES stages. -D: BLOCK_M, BLOCK_N, BLOCK_K, NUM_WARPS, NUM_STAGES, WARPS_M.
-#include "device_parts.cuh"
+#include "kernels/device_parts.cuh"
 
 #define STRIDE (BLOCK_K * 2 + 16)
 #define AHEAD (NUM_STAGES - 1)

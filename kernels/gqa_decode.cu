@@ -2,7 +2,7 @@
 // Dense split-KV decode attention, bf16, head dimension 128, up to 16 query heads per KV head (rows of one mma tile).
 // Online softmax; partial results go to `gqa_combine`; one split writes the result itself.
 // -D: BLOCK_N (tokens per tile), NUM_WARPS, NUM_STAGES (K and V tiles in SMEM), GROUP (query heads per KV head).
-#include "device_parts.cuh"
+#include "kernels/device_parts.cuh"
 
 #define DIMENSIONS 128
 #define STRIDE 272 // bytes of a row of 128 bf16, padded by 16

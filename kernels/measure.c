@@ -262,7 +262,7 @@ static bool prepare_stages(struct run *run)
             snprintf(run->result->reason, sizeof run->result->reason,
                      "not one CTA of %s fits: %u threads of %u registers, %llu bytes of SMEM", stage->entry,
                      stage->threads, resources->registers_per_thread,
-                     (unsigned long long)(resources->static_smem_bytes + stage->dynamic_smem_bytes));
+                     resources->static_smem_bytes + (unsigned long long)stage->dynamic_smem_bytes);
             run->result->outcome = MEASURE_OUTCOME_INFEASIBLE;
             return false;
         }
@@ -527,7 +527,7 @@ static enum status take_samples(struct run *run, const struct timed *timed, doub
 {
     struct device_backend *backend = &run->device->backend;
     struct measure_sensors sensors;
-    double us, start = now_s();
+    double us = 0.0, start = now_s();
     uint32_t minimum = run->options->minimum_samples < 3 ? 3 : run->options->minimum_samples;
     for (int i = 0; i < 2; i++) {
         enum status status = take_one(run, timed, &us, error);
@@ -535,7 +535,7 @@ static enum status take_samples(struct run *run, const struct timed *timed, doub
             return status;
     }
     while (samples->count + BATCH <= MEASURE_SAMPLES_MAX) {
-        double batch[BATCH];
+        double batch[BATCH] = {0.0};
         for (int i = 0; i < BATCH; i++) {
             enum status status = take_one(run, timed, &batch[i], error);
             if (status != STATUS_OK)
@@ -617,7 +617,7 @@ static enum status warm_up(struct run *run, struct error *error)
 {
     struct device_backend *backend = &run->device->backend;
     struct device_call calls[MEASURE_STAGES_MAX];
-    double start = now_s(), us;
+    double start = now_s(), us = 0.0;
     make_calls(run, 0, calls);
     do {
         enum status status = backend->stream_time(backend->state, calls, run->plan.stage_count, &us, error);

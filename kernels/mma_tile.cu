@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How fast does mma.sync go? Every warp multiplies the same 16x8 tile over and over into ACCUMULATORS accumulators: one is
 // a dependent chain, many show the issue rate. -D: FORMAT (0 bf16 16x8x16, 1 e4m3 16x8x32), ACCUMULATORS.
-#include "device_parts.cuh"
+#include "kernels/device_parts.cuh"
 
 extern "C" __global__ void mma_tile(const u32 *a_rows, const u32 *b_columns, int iterations, float *out,
                                     long long *cycles)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many bytes per cycle come out of SMEM? -D: MODE (0 ld.shared.v4, 1 ldmatrix.x4, 2 ld.shared.u32 with STRIDE words
 // between lanes: bank conflicts), STRIDE.
-#include "device_parts.cuh"
+#include "kernels/device_parts.cuh"
 
 extern "C" __global__ void smem_bandwidth(const u32 *in, int iterations, u32 *sums, long long *cycles)
 {

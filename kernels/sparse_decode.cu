@@ -2,7 +2,7 @@
 // Split-KV sparse MLA decode: every request gathers `tokens` rows of 584 bytes (448 e4m3, 64 bf16, 7 UE8M0 scales, pad),
 // K = V of 512 dimensions, one KV head for all query heads. Online softmax; partial results go to `combine`.
 // One split writes the result itself. -D: BLOCK_T, BLOCK_H, NUM_WARPS, NUM_STAGES (raw tiles in SMEM).
-#include "device_parts.cuh"
+#include "kernels/device_parts.cuh"
 
 #define DIMENSIONS 512
 #define NOPE 448
