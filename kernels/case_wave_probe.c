@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Resident CTAs per SM, rounds, tail and launch rate out of the records of wave_probe.cu. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/kernel_cases.h"
 
@@ -54,6 +53,7 @@ static void reference_wave_probe(const struct kernel_plan *plan, void *const buf
 struct wave_event {
     uint64_t sm, clock;
     int change; /* -1 sorts before +1: a CTA that starts as another stops takes its place */
+    uint32_t cta;
 };
 
 static int compare_events(const void *left, const void *right)
@@ -71,8 +71,10 @@ struct wave_summary {
     uint32_t sms, most_ctas, least_ctas;
 };
 
-/* Clocks are compared within one SM only: SM clocks are not set alike. */
-static struct wave_summary count_residents(struct wave_event *events, size_t count)
+/* Clocks are compared within one SM only: SM clocks are not set alike. A CTA's round is one more than that of the CTA
+ * whose place it took: the one that stopped first of those whose place was not taken yet. freed holds count / 2 words.
+ */
+static struct wave_summary count_residents(struct wave_event *events, size_t count, uint32_t *rounds, uint32_t *freed)
 {
     struct wave_summary summary = {0};
     qsort(events, count, sizeof *events, compare_events);
@@ -80,7 +82,12 @@ static struct wave_summary count_residents(struct wave_event *events, size_t cou
         uint64_t sm = events[i].sm;
         int now = 0, peak = 0;
         uint32_t ctas = 0;
+        size_t freed_count = 0, taken = 0;
         for (; i < count && events[i].sm == sm; i++) {
+            if (events[i].change < 0)
+                freed[freed_count++] = rounds[events[i].cta];
+            else
+                rounds[events[i].cta] = taken < freed_count ? freed[taken++] + 1 : 1;
             now += events[i].change;
             ctas += events[i].change > 0;
             peak = now > peak ? now : peak;
@@ -94,32 +101,26 @@ static struct wave_summary count_residents(struct wave_event *events, size_t cou
     return summary;
 }
 
-static int compare_words(const void *left, const void *right)
+static void count_rounds(const uint64_t *records, const uint32_t *rounds, size_t count, struct measure_result *result)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-/* Rounds: distinct start times, where a gap of more than a quarter of the hold time begins a new round. tail_ctas: CTAs
- * of the last round. first_round_ns: from the first to the last start within the first round. */
-static void count_rounds(const uint64_t *starts, size_t count, double hold_ns, struct measure_result *result)
-{
-    size_t rounds = 1, tail = 1, first_end = 0;
-    for (size_t i = 1; i < count; i++) {
-        tail++;
-        if ((double)(starts[i] - starts[i - 1]) > 0.25 * hold_ns) {
-            if (rounds == 1)
-                first_end = i - 1;
-            rounds++;
-            tail = 1;
-        }
+    uint32_t last = 0;
+    size_t tail = 0, first = 0;
+    uint64_t earliest = UINT64_MAX, latest = 0;
+    for (size_t i = 0; i < count; i++) {
+        last = rounds[i] > last ? rounds[i] : last;
+        if (rounds[i] != 1)
+            continue;
+        uint64_t start = records[i * RECORD_WORDS + 3];
+        first++;
+        earliest = start < earliest ? start : earliest;
+        latest = start > latest ? start : latest;
     }
-    if (rounds == 1)
-        first_end = count - 1;
-    measure_result_add(result, "rounds_count", (double)rounds);
+    for (size_t i = 0; i < count; i++)
+        tail += rounds[i] == last;
+    measure_result_add(result, "rounds_count", last);
     measure_result_add(result, "tail_ctas", (double)tail);
-    measure_result_add(result, "first_round_ctas", (double)(first_end + 1));
-    measure_result_add(result, "first_round_starts_ns", (double)(starts[first_end] - starts[0]));
+    measure_result_add(result, "first_round_ctas", (double)first);
+    measure_result_add(result, "first_round_starts_ns", (double)(latest - earliest));
 }
 
 static void report_wave_probe(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX],
@@ -128,27 +129,28 @@ static void report_wave_probe(const struct kernel_plan *plan, void *const buffer
     const uint64_t *records = buffers[0];
     size_t grid = plan->stages[0].grid_x;
     struct wave_event *events = malloc(2 * grid * sizeof *events);
-    uint64_t *starts = malloc(grid * sizeof *starts), last = 0;
-    if (events && starts) {
+    uint32_t *rounds = calloc(grid, sizeof *rounds), *freed = calloc(grid, sizeof *freed);
+    uint64_t first = UINT64_MAX, last = 0;
+    if (events && rounds && freed) {
         for (size_t i = 0; i < grid; i++) {
             const uint64_t *record = records + i * RECORD_WORDS;
-            events[2 * i] = (struct wave_event){record[0], record[1], 1};
-            events[2 * i + 1] = (struct wave_event){record[0], record[2], -1};
-            starts[i] = record[3];
+            events[2 * i] = (struct wave_event){record[0], record[1], 1, (uint32_t)i};
+            events[2 * i + 1] = (struct wave_event){record[0], record[2], -1, (uint32_t)i};
+            first = record[3] < first ? record[3] : first;
             last = record[4] > last ? record[4] : last;
         }
-        struct wave_summary summary = count_residents(events, 2 * grid);
-        qsort(starts, grid, sizeof *starts, compare_words);
+        struct wave_summary summary = count_residents(events, 2 * grid, rounds, freed);
         measure_result_add(result, "resident_ctas_per_sm", summary.most_resident);
         measure_result_add(result, "least_resident_ctas_per_sm", summary.least_resident);
         measure_result_add(result, "sms_used_count", summary.sms);
         measure_result_add(result, "most_ctas_on_one_sm", summary.most_ctas);
         measure_result_add(result, "least_ctas_on_one_sm", summary.least_ctas);
-        count_rounds(starts, grid, (double)kernel_plan_value(plan, "hold_us") * 1e3, result);
-        measure_result_add(result, "span_us", (double)(last - starts[0]) * 1e-3);
+        count_rounds(records, rounds, grid, result);
+        measure_result_add(result, "span_us", (double)(last - first) * 1e-3);
     }
     free(events);
-    free(starts);
+    free(rounds);
+    free(freed);
 }
 
 const struct kernel_case_definition wave_probe_case = {

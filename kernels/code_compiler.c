@@ -235,10 +235,13 @@ static enum status report_log(const char *log, struct error *error)
     return error_set(error, STATUS_BAD_DATA, "%.*s", length > 240 ? 240 : length, line);
 }
 
+/* fresh: past NVRTC's own cache, which gives machine code without the assembler's log; compilers before 12.9 have
+ * neither the cache nor the option. *refused: the option was not understood. */
 static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const char *text,
-                             const struct option_list *options, struct compiled_code *code, struct error *error)
+                             const struct option_list *options, bool fresh, bool *refused, struct compiled_code *code,
+                             struct error *error)
 {
-    const char *headers[HEADERS_MAX], *header_names[HEADERS_MAX], *arguments[OPTIONS_MAX + 1];
+    const char *headers[HEADERS_MAX], *header_names[HEADERS_MAX], *arguments[OPTIONS_MAX + 2];
     char paths[HEADERS_MAX][MEASURE_NAME_SIZE + 8];
     int header_count = 0;
     for (const struct kernel_source *source = kernel_sources; source->name && header_count < HEADERS_MAX; source++) {
@@ -254,10 +257,13 @@ static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const 
         count++;
     }
     arguments[count++] = "--ptxas-options=-v"; /* registers and spills go to the log */
+    if (fresh)
+        arguments[count++] = "--no-cache";
     struct nvrtc_program *program = NULL;
     if (nvrtc->create(&program, text, name, header_count, headers, header_names) != 0)
         return error_set(error, STATUS_NO_MEMORY, "NVRTC could not take in %s", name);
     int compiled = nvrtc->compile(program, count, arguments);
+    *refused = compiled == NVRTC_ERROR_INVALID_OPTION;
     size_t size = 0;
     enum status status = STATUS_OK;
     if (nvrtc->log_size(program, &size) == 0 && (code->log = calloc(1, size + 1)))
@@ -293,7 +299,12 @@ enum status code_compile(struct code_compiler *compiler, const char *source_name
     }
     if (!compiler->nvrtc.library)
         return error_set(error, STATUS_MISSING, "%s is not in the code cache and NVRTC was not found", source_name);
-    enum status status = run_nvrtc(&compiler->nvrtc, file, text, &options, code, error);
+    bool refused;
+    enum status status = run_nvrtc(&compiler->nvrtc, file, text, &options, true, &refused, code, error);
+    if (refused) {
+        compiled_code_release(code);
+        status = run_nvrtc(&compiler->nvrtc, file, text, &options, false, &refused, code, error);
+    }
     if (status != STATUS_OK) {
         compiled_code_release(code);
         return status;

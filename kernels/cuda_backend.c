@@ -114,9 +114,9 @@ static enum status prepare(void *opaque, void *function, const struct kernel_sta
     TRY(driver->function_get(&local, CUDA_FUNCTION_ATTRIBUTE_LOCAL_BYTES, function), "stack frame of the kernel");
     TRY(driver->function_set(function, CUDA_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SMEM, (int)stage->dynamic_smem_bytes),
         "asking for dynamic SMEM");
-    if (stage->carveout_percent >= 0)
-        TRY(driver->function_set(function, CUDA_FUNCTION_ATTRIBUTE_CARVEOUT, stage->carveout_percent),
-            "asking for the SMEM carve-out");
+    /* Also the default: the function keeps what the configuration before asked for. */
+    TRY(driver->function_set(function, CUDA_FUNCTION_ATTRIBUTE_CARVEOUT, stage->carveout_percent),
+        "asking for the SMEM carve-out");
     if (stage->cluster_ctas > 8)
         TRY(driver->function_set(function, CUDA_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER, 1), "asking for the cluster");
     TRY(driver->occupancy(&ctas, function, (int)stage->threads, (size_t)stage->dynamic_smem_bytes),

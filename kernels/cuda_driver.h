@@ -109,6 +109,10 @@ struct cuda_driver {
 };
 #undef CUDA_DRIVER_MEMBER
 
+enum {
+    NVRTC_ERROR_INVALID_OPTION = 5
+};
+
 /* NVRTC_LIST(X), as above. nvrtcResult 0 is success. */
 struct nvrtc_program;
 #define NVRTC_LIST(X)                                                                                                  \
