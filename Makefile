@@ -222,6 +222,15 @@ kernel-runner: $(KERNEL_RUNNER) ## build/device: the program that runs the verif
 	@cp tools/device_run.sh '$(BUILD_ROOT)/device/' && cp tools/device_summary.py '$(BUILD_ROOT)/device/summary.py'
 	@git describe --always --dirty > '$(BUILD_ROOT)/device/revision' 2>/dev/null || : > '$(BUILD_ROOT)/device/revision'
 
+RESOURCE_ARCHS := 80 90 100 120
+.PHONY: kernel-resources
+kernel-resources: $(KERNEL_RUNNER) ## compile the kernels for every architecture and rewrite their tables in data/resources
+	@for arch in $(RESOURCE_ARCHS); do \
+	    $(KERNEL_RUNNER) compile data/campaigns/resources.plan --arch $$arch --cache $(BUILD)/kernel-code \
+	        > $(BUILD)/resources-$$arch.csv || exit 1; done
+	@tools/kernel_resources.py "$$(ls $(BUILD)/kernel-code | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
+	    data/resources $(patsubst %,$(BUILD)/resources-%.csv,$(RESOURCE_ARCHS))
+
 # ---- tests -------------------------------------------------------------------------------------------------------
 UNIT_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c))))
 PROPERTY_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/property/prop_%.c,%,$(sort $(wildcard tests/property/prop_*.c))))

@@ -88,11 +88,7 @@ enum status code_compiler_create(const char *nvrtc_path, const char *cache_direc
 
 void code_compiler_free(struct code_compiler *compiler)
 {
-    if (!compiler)
-        return;
-    if (compiler->nvrtc.library)
-        dlclose(compiler->nvrtc.library);
-    free(compiler);
+    free(compiler); /* NVRTC stays loaded: what its start-up allocated would be lost with it */
 }
 
 void code_compiler_version(const struct code_compiler *compiler, int *major, int *minor)

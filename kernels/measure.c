@@ -701,6 +701,11 @@ void measure_compiler_free(struct measure_compiler *compiler)
     free(compiler);
 }
 
+void measure_compiler_version(const struct measure_compiler *compiler, int *major, int *minor)
+{
+    code_compiler_version(compiler->code, major, minor);
+}
+
 enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
                             uint32_t sm_count, struct measure_result *result, struct error *error)
 {

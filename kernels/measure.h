@@ -183,6 +183,8 @@ struct measure_compiler; /* opaque: NVRTC and the code cache, without a GPU */
 MUST_CHECK enum status measure_compiler_create(const char *nvrtc_path, const char *cache_directory,
                                                struct measure_compiler **compiler, struct error *error);
 void measure_compiler_free(struct measure_compiler *compiler);
+/* NVRTC's version; 0.0 without one. */
+void measure_compiler_version(const struct measure_compiler *compiler, int *major, int *minor);
 /* Compiles for sm_<arch> and reads the resources of every entry point. sm_count is what the launch geometry is computed
  * for. STATUS_MISSING: no NVRTC. The outcome is OK, INFEASIBLE or COMPILE_FAILED. */
 MUST_CHECK enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config,
