@@ -75,9 +75,9 @@ START_TEST(knobs_reach_the_compiler)
     struct error error = {0};
     if (!compiler)
         return;
-    ck_assert_int_eq(measure_config_parse("wave_probe pad=120 static_smem=1000", &config, &error), STATUS_OK);
+    ck_assert_int_eq(measure_config_parse("wave_probe pad=120 static_smem=1024", &config, &error), STATUS_OK);
     ck_assert_int_eq(measure_compile(compiler, &config, 90, 132, &free_result, &error), STATUS_OK);
-    ck_assert_uint_eq(free_result.stages[0].static_smem_bytes, 1000);
+    ck_assert_uint_eq(free_result.stages[0].static_smem_bytes, 1024);
     ck_assert_uint_gt(free_result.stages[0].registers_per_thread, 120);
     ck_assert_uint_eq(free_result.stages[0].spill_store_bytes, 0);
     ck_assert_int_eq(measure_config_parse("wave_probe pad=120 max_registers=64", &config, &error), STATUS_OK);
