@@ -23,6 +23,10 @@ static struct measure_compiler *open_compiler(const char *test, const char *cach
     struct measure_config config;
     struct measure_result result;
     struct error error = {0};
+    if (getenv("TEST_QUICK")) {
+        printf("skipped: %s: quick run\n", test);
+        return NULL;
+    }
     ck_assert_int_eq(measure_compiler_create(NULL, cache, &compiler, &error), STATUS_OK);
     ck_assert_int_eq(measure_config_parse("launch_chain", &config, &error), STATUS_OK);
     if (measure_compile(compiler, &config, 90, 132, &result, &error) == STATUS_OK)
