@@ -8,7 +8,7 @@ extern "C" __global__ void barrier_and_exp(int iterations, float *out, long long
         x[c] = (float)((threadIdx.x + c) % 8) * 0.125f;
     __syncthreads();
     long long start = clock64();
-#pragma unroll 4
+#pragma unroll 32
     for (int i = 0; i < iterations; i++) {
 #if OPERATION == 0
         __syncthreads();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many bytes per cycle come out of SMEM? -D: MODE (0 ld.shared.v4, 1 ldmatrix.x4, 2 ld.shared.u32 with STRIDE words
-// between lanes: bank conflicts), STRIDE.
+// between lanes: bank conflicts), STRIDE. Plain loads that repeat would be taken out of the loop, hence volatile ones.
 #include "kernels/device_parts.cuh"
 
 extern "C" __global__ void smem_bandwidth(const u32 *in, int iterations, u32 *sums, long long *cycles)
@@ -20,7 +20,7 @@ extern "C" __global__ void smem_bandwidth(const u32 *in, int iterations, u32 *su
             u32 address = base + (threadIdx.x + u * blockDim.x) * unit;
 #if MODE == 2
             u32 v;
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address));
+            asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(address));
             sum += v;
 #elif MODE == 1
             u32 v[4];
@@ -28,7 +28,7 @@ extern "C" __global__ void smem_bandwidth(const u32 *in, int iterations, u32 *su
             sum += (v[0] + v[1]) + (v[2] + v[3]);
 #else
             u32 v[4];
-            asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+            asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
                          : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                          : "r"(address));
             sum += (v[0] + v[1]) + (v[2] + v[3]);
