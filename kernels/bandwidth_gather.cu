@@ -13,6 +13,20 @@
 __device__ static void load_tile(const unsigned char *rows, const int *index, int tile, int row_count, u32 to)
 {
     const int chunks = ROW_BYTES / CHUNK;
+    if (chunks >= 32) { // a warp per row: one index, one address
+        int lane = threadIdx.x % 32, warps = blockDim.x / 32;
+        for (int in_tile = threadIdx.x / 32; in_tile < ROWS; in_tile += warps) {
+            int row = tile * ROWS + in_tile;
+            if (row < row_count) {
+                const unsigned char *from = rows + (u64)index[row] * ROW_BYTES;
+#pragma unroll
+                for (int i = 0; i < chunks; i += 32)
+                    if (i + lane < chunks)
+                        copy_async<CHUNK>(to + in_tile * ROW_BYTES + (i + lane) * CHUNK, from + (i + lane) * CHUNK);
+            }
+        }
+        return;
+    }
     for (int i = threadIdx.x; i < ROWS * chunks; i += blockDim.x) {
         int row = tile * ROWS + i / chunks;
         if (row < row_count)

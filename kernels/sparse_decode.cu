@@ -47,10 +47,17 @@ __device__ static u32 pack_bf16(float low, float high)
 
 __device__ static void gather_tile(const unsigned char *cache, const int *index, int first, int count, u32 raw)
 {
-    for (int i = threadIdx.x; i < BLOCK_T * (ROW_BYTES / 8); i += THREADS) {
-        int row = i / (ROW_BYTES / 8), chunk = i % (ROW_BYTES / 8);
-        if (first + row < count)
-            copy_async<8>(raw + row * RAW_STRIDE + chunk * 8, cache + (u64)index[first + row] * ROW_BYTES + chunk * 8);
+    int lane = threadIdx.x % 32;
+#pragma unroll 4
+    for (int row = threadIdx.x / 32; row < BLOCK_T; row += NUM_WARPS) { // a warp per row: 73 pieces of 8 bytes
+        if (first + row < count) {
+            const unsigned char *from = cache + (u64)index[first + row] * ROW_BYTES + lane * 8;
+            u32 to = raw + row * RAW_STRIDE + lane * 8;
+            copy_async<8>(to, from);
+            copy_async<8>(to + 256, from + 256);
+            if (lane < ROW_BYTES / 8 - 64)
+                copy_async<8>(to + 512, from + 512);
+        }
     }
 }
 
