@@ -23,7 +23,7 @@ static enum status driver_error(const struct cuda_state *state, cuda_result code
     const char *name = NULL;
     if (state->driver.error_name)
         state->driver.error_name(code, &name);
-    enum status status = code == CUDA_ERROR_OUT_OF_MEMORY ? STATUS_NO_MEMORY : STATUS_IO;
+    enum status status = code == CUDA_RESULT_OUT_OF_MEMORY ? STATUS_NO_MEMORY : STATUS_IO;
     return error_set(error, status, "%s: %s (%d)", what, name ? name : "unknown driver error", code);
 }
 
