@@ -42,6 +42,7 @@ struct campaign_state {
     struct campaign_item *items;
     unsigned restarts;
     double start_s;
+    char seal[CAMPAIGN_DIGEST_SIZE]; /* of the last prediction written */
 };
 
 static double now_s(void)
@@ -161,11 +162,11 @@ static void predict_occupancy(const struct campaign_state *state, const struct m
     }
 }
 
-static void predict(struct campaign_state *state, const struct measure_config *config,
+/* compiled: room for what the compiler says. */
+static void predict(struct campaign_state *state, const struct measure_config *config, struct measure_result *compiled,
                     struct campaign_prediction *prediction)
 {
     const struct campaign_options *options = state->options;
-    struct measure_result *compiled = malloc(sizeof *compiled);
     struct error error = {0};
     campaign_prediction_init(prediction);
     unsigned arch = state->facts.cc_major * 10 + state->facts.cc_minor;
@@ -175,8 +176,9 @@ static void predict(struct campaign_state *state, const struct measure_config *c
         predict_occupancy(state, config, &compiled->stages[0], prediction);
         if (options->predict)
             options->predict(options->predict_context, &state->facts, config, compiled, prediction);
+    } else {
+        compiled->stage_count = 0;
     }
-    free(compiled);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------------
@@ -223,8 +225,7 @@ static enum status run_items(struct campaign_state *state, struct error *error)
             status = campaign_provenance_write(state->options->directory, &state->facts, state->options, error);
         if (status != STATUS_OK)
             break;
-        predict(state, item->config, &prediction);
-        campaign_process_measure(&state->process, item->config, state->options->config_limit_s, result);
+        predict(state, item->config, result, &prediction);
         struct campaign_row row = {.facts = &state->facts,
                                    .config = item->config,
                                    .result = result,
@@ -232,6 +233,11 @@ static enum status run_items(struct campaign_state *state, struct error *error)
                                    .revision = state->options->revision,
                                    .seed = state->options->seed,
                                    .is_reference = item->is_reference};
+        status = campaign_prediction_append(state->options->directory, &row, state->seal, error);
+        if (status != STATUS_OK)
+            break;
+        row.seal = state->seal;
+        campaign_process_measure(&state->process, item->config, state->options->config_limit_s, result);
         status = campaign_row_append(state->options->directory, &row, error);
         if (status == STATUS_OK)
             report(state, item, result);
@@ -275,6 +281,8 @@ enum status campaign_run(const struct campaign_plan *plan, const struct campaign
         status = measure_compiler_create(options->nvrtc_path, options->cache_directory, &state.compiler, error);
     if (status == STATUS_OK)
         status = read_past(&state, error);
+    if (status == STATUS_OK)
+        status = campaign_seal_read(options->directory, state.seal, error);
     progress->left = state.item_count;
     if (status == STATUS_OK)
         status = run_items(&state, error);

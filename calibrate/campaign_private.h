@@ -21,6 +21,7 @@ struct campaign_row {
     const struct measure_result *result;
     const struct campaign_prediction *prediction;
     const char *revision;
+    const char *seal; /* of the prediction; NULL while it is being made */
     uint64_t seed;
     bool is_reference;
 };
@@ -33,6 +34,18 @@ size_t campaign_past_count(const struct campaign_past *past, const struct measur
 void campaign_past_release(struct campaign_past *past);
 /* One row, in one write; the header first if the file is new. STATUS_IO with the reason (disk full...). */
 MUST_CHECK enum status campaign_row_append(const char *directory, const struct campaign_row *row, struct error *error);
+enum {
+    CAMPAIGN_DIGEST_SIZE = 65
+};
+/* SHA-256 of length bytes as 64 hex digits. Returns out. */
+const char *campaign_digest(const char *text, size_t length, char out[CAMPAIGN_DIGEST_SIZE]);
+/* Appends the prediction to DIRECTORY/predictions.csv before the run. seal holds the digest of the line before ("" at
+ * first) and gets this line's: each covers the one before, so a line changed later breaks all that follow. */
+MUST_CHECK enum status campaign_prediction_append(const char *directory, const struct campaign_row *row,
+                                                  char seal[CAMPAIGN_DIGEST_SIZE], struct error *error);
+/* The last seal of the file, or "" where there is none. A cut-off last line is removed first; a line whose seal does
+ * not follow from the one before: STATUS_BAD_DATA naming it. */
+MUST_CHECK enum status campaign_seal_read(const char *directory, char seal[CAMPAIGN_DIGEST_SIZE], struct error *error);
 /* DIRECTORY/provenance.json, rewritten through a second file. */
 MUST_CHECK enum status campaign_provenance_write(const char *directory, const struct measure_facts *facts,
                                                  const struct campaign_options *options, struct error *error);

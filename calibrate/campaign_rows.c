@@ -57,6 +57,7 @@ static const char *const result_columns[] = {"outcome",
                                              "predicted_us",
                                              "predicted_lo_us",
                                              "predicted_hi_us",
+                                             "prediction_seal",
                                              "sm_clock_mhz",
                                              "memory_clock_mhz",
                                              "temperature_celsius",
@@ -306,6 +307,7 @@ static void write_row(FILE *stream, const struct campaign_row *row)
     write_number(stream, result->flop);
     write_resources(stream, result);
     write_prediction(stream, row->prediction);
+    write_text(stream, row->seal ? row->seal : "");
     write_number(stream, sensors->sm_clock_mhz);
     write_number(stream, sensors->memory_clock_mhz);
     write_number(stream, sensors->temperature_celsius);
@@ -357,6 +359,102 @@ enum status campaign_row_append(const char *directory, const struct campaign_row
     if (status == STATUS_OK)
         status = append_bytes(path, bytes, count, error);
     free(bytes);
+    return status;
+}
+
+/* ---- sealed predictions -------------------------------------------------------------------------------------------
+ */
+
+static const char prediction_header[] =
+    "date,config,revision,gpu_id,registers,predicted_ctas_per_sm,predicted_limiters,"
+    "predicted_rounds,predicted_tail_ctas,predicted_us,predicted_lo_us,"
+    "predicted_hi_us,seal\n";
+
+/* The line without its seal, and without its end. */
+static void write_prediction_line(FILE *stream, const struct campaign_row *row)
+{
+    char text[1024];
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    fputs(text, stream);
+    write_text(stream, measure_config_format(row->config, text, sizeof text));
+    write_text(stream, row->revision ? row->revision : "");
+    write_text(stream, row->facts->gpu_id);
+    write_known(stream, row->result->stage_count > 0, row->result->stages[0].registers_per_thread);
+    write_prediction(stream, row->prediction);
+}
+
+/* The seal of a line covers the seal before it and the line's own text. */
+static enum status seal_line(const char *line, size_t length, char seal[CAMPAIGN_DIGEST_SIZE], struct error *error)
+{
+    struct text_buffer both = {0};
+    text_buffer_append(&both, seal);
+    text_buffer_append_bytes(&both, line, length);
+    bool failed = both.failed;
+    if (!failed)
+        campaign_digest(both.text, both.length, seal);
+    text_buffer_release(&both);
+    return failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a prediction") : STATUS_OK;
+}
+
+enum status campaign_prediction_append(const char *directory, const struct campaign_row *row,
+                                       char seal[CAMPAIGN_DIGEST_SIZE], struct error *error)
+{
+    char path[PATH_SIZE], *line = NULL;
+    size_t length = 0;
+    struct stat info;
+    struct text_buffer bytes = {0};
+    snprintf(path, sizeof path, "%s/predictions.csv", directory);
+    FILE *stream = open_memstream(&line, &length);
+    if (!stream)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a prediction");
+    write_prediction_line(stream, row);
+    enum status status =
+        fclose(stream) == 0 ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for a prediction");
+    if (status == STATUS_OK)
+        status = seal_line(line, length, seal, error);
+    if (status == STATUS_OK) {
+        if (stat(path, &info) != 0 || info.st_size == 0)
+            text_buffer_append(&bytes, prediction_header);
+        text_buffer_append_format(&bytes, "%s,%s\n", line, seal);
+        status = bytes.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a prediction")
+                              : append_bytes(path, bytes.text, bytes.length, error);
+    }
+    text_buffer_release(&bytes);
+    free(line);
+    return status;
+}
+
+enum status campaign_seal_read(const char *directory, char seal[CAMPAIGN_DIGEST_SIZE], struct error *error)
+{
+    char path[PATH_SIZE], *text = NULL;
+    size_t length;
+    struct stat info;
+    snprintf(path, sizeof path, "%s/predictions.csv", directory);
+    seal[0] = '\0';
+    if (stat(path, &info) != 0 || info.st_size == 0)
+        return STATUS_OK;
+    enum status status = cut_last_line(path, error);
+    if (status == STATUS_OK)
+        status = file_read_text(path, FILE_LIMIT_BYTES, &text, &length, error);
+    unsigned number = 1;
+    char *line = text;
+    while (status == STATUS_OK && *line) {
+        size_t count = strcspn(line, "\n");
+        if (number > 1) {
+            bool sealed = count > CAMPAIGN_DIGEST_SIZE && line[count - CAMPAIGN_DIGEST_SIZE] == ',';
+            if (sealed)
+                status = seal_line(line, count - CAMPAIGN_DIGEST_SIZE, seal, error);
+            if (status == STATUS_OK && (!sealed || memcmp(line + count - CAMPAIGN_DIGEST_SIZE + 1, seal, 64) != 0))
+                status = error_set_at(error, STATUS_BAD_DATA, path, number, 0,
+                                      "the prediction was changed after it was written: its seal does not fit");
+        }
+        number++;
+        line += count + (line[count] == '\n');
+    }
+    free(text);
     return status;
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
-#include "calibrate/campaign.h"
+#include "calibrate/campaign_private.h"
 #include "tests/support/temp_dir.h"
 
 extern char **environ;
@@ -214,6 +214,41 @@ START_TEST(a_corrupt_file_is_named_and_kept)
 }
 END_TEST
 
+START_TEST(predictions_are_sealed_before_the_run)
+{
+    struct campaign_options options = {0};
+    struct campaign_progress progress;
+    struct error error;
+    char path[600], seal[CAMPAIGN_DIGEST_SIZE], *text;
+    size_t length;
+    ck_assert_str_eq(campaign_digest("", 0, seal), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    ck_assert_str_eq(campaign_digest("abc", 3, seal),
+                     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    ck_assert_str_eq(campaign_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
+                     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    /* The third configuration crashes: its prediction is there all the same. */
+    ck_assert_int_eq(run("--crash-at", "3", &options, &progress, &error), STATUS_OK);
+    snprintf(path, sizeof path, "%s/predictions.csv", directory.path);
+    ck_assert_int_eq(file_read_text(path, 1 << 20, &text, &length, &error), STATUS_OK);
+    size_t lines = 0;
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    ck_assert_uint_eq(lines, 1 + 8);
+    ck_assert_int_eq(campaign_seal_read(directory.path, seal, &error), STATUS_OK);
+    ck_assert_int_eq(memcmp(text + length - 65, seal, 64), 0);
+    /* One digit of the second prediction changes. */
+    char *digit = strchr(strchr(strchr(text, '\n') + 1, '\n') + 1, '=') + 1;
+    *digit = *digit == '9' ? '8' : '9';
+    FILE *stream = fopen(path, "w");
+    fputs(text, stream);
+    fclose(stream);
+    free(text);
+    options.repeats = 2;
+    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_BAD_DATA);
+    ck_assert_uint_eq(error.line, 3);
+}
+END_TEST
+
 START_TEST(a_full_disk_ends_it_with_a_reason)
 {
     struct campaign_options options = {0};
@@ -316,6 +351,7 @@ Suite *suite_measure_campaign(void)
     tcase_add_test(runs, killed_campaigns_go_on);
     tcase_add_test(runs, two_at_once_do_not_mix);
     tcase_add_test(runs, a_corrupt_file_is_named_and_kept);
+    tcase_add_test(runs, predictions_are_sealed_before_the_run);
     tcase_add_test(runs, a_full_disk_ends_it_with_a_reason);
     tcase_add_test(runs, the_budget_ends_it);
     tcase_add_test(runs, a_worker_that_cannot_start_is_an_error);
