@@ -19,7 +19,7 @@ static const struct measure_setting settings[] = {
 enum {
     DIMENSIONS = 128,
     ROW_PADDED_BYTES = 272,
-    CHECKED_ROWS = 32
+    CHECKED_ROWS = 16
 };
 
 static enum status check_knobs(const struct kernel_plan *plan, struct error *error)

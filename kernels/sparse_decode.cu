@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Split-KV sparse MLA decode: every request gathers `tokens` rows of 584 bytes (448 e4m3, 64 bf16, 7 UE8M0 scales, pad),
 // K = V of 512 dimensions, one KV head for all query heads. Online softmax; partial results go to `combine`.
-// One split writes the result itself. -D: BLOCK_T, BLOCK_H, NUM_WARPS, NUM_STAGES (raw tiles in SMEM).
+// One split writes the result itself. -D: BLOCK_T, BLOCK_H, NUM_WARPS, NUM_STAGES (raw tiles in SMEM),
+// WIDE_TILES (2: the next tile is widened while this one is multiplied).
 #include "kernels/device_parts.cuh"
 
 #define DIMENSIONS 512
@@ -10,7 +11,7 @@
 #define RAW_STRIDE 592
 #define WIDE_STRIDE 1040 // bytes of a row of 512 bf16, padded by 16: ldmatrix without bank conflicts
 #define P_STRIDE (BLOCK_T * 2 + 16)
-#define AHEAD (NUM_STAGES - 1)
+#define AHEAD (WIDE_TILES == 2 ? NUM_STAGES : NUM_STAGES - 1) // a widened tile no longer needs its raw one
 #define THREADS (NUM_WARPS * 32)
 #define M_TILES (BLOCK_H / 16)
 #define N_TILES (BLOCK_T / 8)
@@ -25,7 +26,7 @@ struct layout {
     static constexpr int query = 0;
     static constexpr int raw = query + BLOCK_H * WIDE_STRIDE;
     static constexpr int wide = raw + NUM_STAGES * BLOCK_T * RAW_STRIDE;
-    static constexpr int p = wide + BLOCK_T * WIDE_STRIDE;
+    static constexpr int p = wide + WIDE_TILES * BLOCK_T * WIDE_STRIDE;
     static constexpr int maxima = p + BLOCK_H * P_STRIDE;
     static constexpr int alpha = maxima + WARPS_N * BLOCK_H * 4;
     static constexpr int index = alpha + BLOCK_H * 4;
@@ -255,7 +256,26 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         copy_commit();
     }
     int stage = 0;
+#if WIDE_TILES == 2
+    copy_wait<AHEAD - 1>();
+    __syncthreads();
+    widen_tile(smem + layout::raw, smem + layout::wide, count);
+#endif
     for (int tile = 0; tile < tiles; tile++) {
+        int valid = count - tile * BLOCK_T;
+#if WIDE_TILES == 2
+        copy_wait<AHEAD - 2>();
+        __syncthreads();
+        if (tile + AHEAD < tiles)
+            gather_tile(cache, rows, (tile + AHEAD) * BLOCK_T, count,
+                        base + layout::raw + stage * BLOCK_T * RAW_STRIDE);
+        copy_commit();
+        int wide = layout::wide + tile % 2 * BLOCK_T * WIDE_STRIDE;
+        if (tile + 1 < tiles)
+            widen_tile(smem + layout::raw + (stage + 1) % NUM_STAGES * BLOCK_T * RAW_STRIDE,
+                       smem + layout::wide + (tile + 1) % 2 * BLOCK_T * WIDE_STRIDE, valid - BLOCK_T);
+#else
+        const int wide = layout::wide;
 #if NUM_STAGES == 1
         __syncthreads();
         gather_tile(cache, rows, tile * BLOCK_T, count, base + layout::raw);
@@ -270,11 +290,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                         base + layout::raw + (stage + AHEAD) % NUM_STAGES * BLOCK_T * RAW_STRIDE);
         copy_commit();
 #endif
-        int valid = count - tile * BLOCK_T;
-        widen_tile(smem + layout::raw + stage * BLOCK_T * RAW_STRIDE, smem + layout::wide, valid);
+        widen_tile(smem + layout::raw + stage * BLOCK_T * RAW_STRIDE, smem + wide, valid);
         __syncthreads();
+#endif
         if (works)
-            score_tile(base + layout::query, base + layout::wide, warp_m, warp_n, s);
+            score_tile(base + layout::query, base + wide, warp_m, warp_n, s);
         softmax_tile(smem, warp_m, warp_n, works, valid, scale_log2, s, row_max, row_sum);
         __syncthreads();
         const float *alpha = (const float *)(smem + layout::alpha);
@@ -289,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 o[m][d][3] *= high;
             }
         }
-        output_tile(base + layout::p, base + layout::wide, o);
+        output_tile(base + layout::p, base + wide, o);
         stage = (stage + 1) % NUM_STAGES;
     }
     copy_wait<0>();

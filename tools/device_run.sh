@@ -84,6 +84,15 @@ for phase in $phases; do
         save
         continue
     fi
+    if [ "$phase" = profile ]; then
+        timeout "$share" ncu --clock-control none --set full -k regex:sparse_decode -c 4 "$runner" check "$plan" \
+            --cache "$cache" "${nvrtc[@]}" > "$results/profile.txt" 2>&1
+        say "ncu: exit $?"
+        grep -E "Duration|Stall|Bank|Throughput|Issue|Eligible|No Eligible|Tensor|Shared|Warp Cycles|OPT|INF" \
+            "$results/profile.txt" | head -120 > "$out/profile.txt"
+        save
+        continue
+    fi
     extra=()
     [ "$phase" = check ] && extra=(--check-only)
     "$runner" measure "$plan" --out "$results/$phase" --budget "$share" --limit 20 --seconds "$seconds" \
