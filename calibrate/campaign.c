@@ -170,8 +170,7 @@ static void predict(struct campaign_state *state, const struct measure_config *c
     struct error error = {0};
     campaign_prediction_init(prediction);
     unsigned arch = state->facts.cc_major * 10 + state->facts.cc_minor;
-    if (compiled &&
-        measure_compile(state->compiler, config, arch, state->facts.sm_count, compiled, &error) == STATUS_OK &&
+    if (measure_compile(state->compiler, config, arch, state->facts.sm_count, compiled, &error) == STATUS_OK &&
         compiled->outcome == MEASURE_OUTCOME_OK) {
         predict_occupancy(state, config, &compiled->stages[0], prediction);
         if (options->predict)
