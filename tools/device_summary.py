@@ -56,6 +56,23 @@ def waves(rows):
           f"rounds or tail in {bad_rounds}")
 
 
+def warps_table(rows):
+    """8 against 4 warps at block_h 32, block_t 16, 512 tokens, two stages: time ratio, below 1 = 8 warps are faster."""
+    times = {}
+    for row in rows:
+        key = (row["block_h"], row["block_t"], row["num_stages"], row["tokens"], row.get("wide_tiles", "1"),
+               row["max_registers"], row["outcome"])
+        if key == ("32", "16", "2", "512", "1", "0", "ok"):
+            times[int(row["concurrency"]), int(row["splits"]), int(row["num_warps"])] = row
+    print("  concurrency splits grid CTAs/SM(4w) CTAs/SM(8w) time4_us time8_us ratio")
+    for concurrency, splits, warps in sorted(times):
+        four, eight = times[concurrency, splits, warps], times.get((concurrency, splits, 8))
+        if warps == 4 and eight:
+            print("  ", concurrency, splits, four["grid_ctas"], four["driver_ctas_per_sm"], eight["driver_ctas_per_sm"],
+                  f'{float(four["time_us"]):.1f} {float(eight["time_us"]):.1f}',
+                  f'{float(eight["time_us"]) / float(four["time_us"]):.3f}')
+
+
 def main():
     for phase, kernel, rows in rows_of(sys.argv[1]):
         outcomes = Counter(row["outcome"] for row in rows)
@@ -70,6 +87,8 @@ def main():
             timed = [row for row in rows if row["outcome"] == "ok"]
             timed.sort(key=lambda row: float(row["time_us"] or 0))
             shown = timed if kernel not in ("sparse_decode", "gqa_decode", "gemm_tile") else timed[:12]
+            if phase == "sparse":
+                warps_table(rows)
             for row in shown[:40]:
                 values = " ".join(f"{k}={v:.5g}" for k, v in figures(row).items())
                 print("  ", settings(row), "time_us", row["time_us"][:8], values)
