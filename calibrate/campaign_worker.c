@@ -9,6 +9,9 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -230,6 +233,9 @@ int campaign_worker(struct measure_device *device, const struct measure_options 
     memset(&hello, 0, sizeof hello);
     hello.version = WORKER_VERSION;
     hello.facts = *measure_device_facts(device);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a hung launch would outlive a campaign that was killed */
+#endif
     int exit_code = write_all(out, &hello, sizeof hello) ? 0 : 1;
     while (exit_code == 0 && read_line(in, line, sizeof line)) {
         struct measure_config config;
