@@ -61,12 +61,13 @@ enum status code_compiler_create(const char *nvrtc_path, const char *cache_direc
     struct code_compiler *made = calloc(1, sizeof *made);
     if (!made)
         return error_set(error, STATUS_NO_MEMORY, "no memory for the kernel compiler");
-    if (nvrtc_path && !open_nvrtc(&made->nvrtc, nvrtc_path)) {
+    bool wanted = !nvrtc_path || nvrtc_path[0];
+    if (nvrtc_path && wanted && !open_nvrtc(&made->nvrtc, nvrtc_path)) {
         enum status status = error_set(error, STATUS_MISSING, "%s is no usable NVRTC library", nvrtc_path);
         free(made);
         return status;
     }
-    for (size_t i = 0; !made->nvrtc.library && i < sizeof usual / sizeof *usual; i++)
+    for (size_t i = 0; wanted && !made->nvrtc.library && i < sizeof usual / sizeof *usual; i++)
         if (open_nvrtc(&made->nvrtc, usual[i]))
             break;
     if (made->nvrtc.library && made->nvrtc.version(&made->major, &made->minor) != 0)

@@ -13,8 +13,8 @@ struct compiled_code {
     char *log; /* what the assembler said, NUL-terminated */
 };
 
-/* nvrtc_path and cache_directory may be NULL; a missing compiler is found out by code_compiler_version or when code is
- * not in the cache. */
+/* nvrtc_path and cache_directory may be NULL, nvrtc_path "" means none; a missing compiler is found out by
+ * code_compiler_version or when code is not in the cache. */
 MUST_CHECK enum status code_compiler_create(const char *nvrtc_path, const char *cache_directory,
                                             struct code_compiler **compiler, struct error *error);
 void code_compiler_free(struct code_compiler *compiler);

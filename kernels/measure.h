@@ -149,8 +149,8 @@ void measure_options_init(struct measure_options *options);
 struct measure_device; /* opaque: an open GPU with its loaded code */
 
 /* Opens GPU `index` by the CUDA driver. cache_directory (may be NULL) keeps compiled code between runs; nvrtc_path (may
- * be NULL) names the run-time compiler where the usual names do not find it. STATUS_MISSING: no driver or no GPU.
- * Without a compiler only code already in the cache runs. */
+ * be NULL) names the run-time compiler where the usual names do not find it, "" = do without one. STATUS_MISSING: no
+ * driver or no GPU. Without a compiler only code already in the cache runs. */
 MUST_CHECK enum status measure_device_open(unsigned index, const char *nvrtc_path, const char *cache_directory,
                                            struct measure_device **device, struct error *error);
 
