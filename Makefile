@@ -86,7 +86,7 @@ endif
 LIBRARIES := GSL LIBFYAML MUPARSER JANSSON ZLIB
 $(foreach L,$(LIBRARIES),$(eval $L_CFLAGS ?=)$(eval $L_LIBS ?=))
 LIB_CFLAGS := $(foreach L,$(LIBRARIES),$($L_CFLAGS))
-LIB_LIBS := $(foreach L,$(LIBRARIES),$($L_LIBS)) -lm
+LIB_LIBS := $(foreach L,$(LIBRARIES),$($L_LIBS)) -lm -ldl
 
 $(BUILD)/features.key: FORCE
 	@.ci/write-if-changed $@ '$(CC) $(CUDA) $(CUDA_HOME)' "$$(command -v '$(firstword $(CC))' gnuplot nvcc || :)"
@@ -112,6 +112,8 @@ DATA_FILES := $(shell LC_ALL=C find data/compute_capabilities data/devices data/
 
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$1)
 EMBEDDED_OBJECTS := $(if $(filter evidence,$(ROOMS)),$(BUILD)/embedded/data.o $(BUILD)/embedded/table.o)
+KERNEL_TEXTS := $(sort $(wildcard kernels/*.cu kernels/*.cuh))
+EMBEDDED_OBJECTS += $(if $(filter kernels,$(ROOMS)),$(BUILD)/embedded/kernels.o $(BUILD)/embedded/kernel_table.o)
 LIB_OBJECTS := $(call objects_of,$(LIB_SOURCES)) $(EMBEDDED_OBJECTS)
 # A part of the library (ROOMS=..., or LIB_SOURCES="base/status.c ...") never takes the whole one's place.
 PARTIAL := $(filter-out $(ROOMS),$(filter-out cli,$(ALL_ROOMS)))$(filter command,$(origin LIB_SOURCES))
@@ -175,6 +177,20 @@ $(BUILD)/embedded/table.o: $(BUILD)/embedded/table.c $(BUILD)/flags.stamp eviden
 	$(call say,CC,$<)
 	$(Q)$(ROOM_CC) -c -o $@ $<
 
+# Kernel texts go in likewise; NVRTC compiles them where they run, so the build needs no CUDA.
+$(BUILD)/embedded/kernel_list: FORCE
+	@.ci/write-if-changed $@ '$(KERNEL_TEXTS)'
+$(BUILD)/embedded/kernels.S: $(BUILD)/embedded/kernel_list $(KERNEL_TEXTS) .ci/embed-kernels
+	@.ci/embed-kernels assembler $(KERNEL_TEXTS) > $@
+$(BUILD)/embedded/kernel_table.c: $(BUILD)/embedded/kernel_list .ci/embed-kernels
+	@.ci/embed-kernels table $(KERNEL_TEXTS) > $@
+$(BUILD)/embedded/kernels.o: $(BUILD)/embedded/kernels.S $(BUILD)/flags.stamp
+	$(call say,AS,$<)
+	$(Q)$(CC) -c -o $@ $<
+$(BUILD)/embedded/kernel_table.o: $(BUILD)/embedded/kernel_table.c $(BUILD)/flags.stamp kernels/code_compiler.h
+	$(call say,CC,$<)
+	$(Q)$(ROOM_CC) -c -o $@ $<
+
 $(LIBRARY): $(LIB_OBJECTS)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
@@ -189,6 +205,31 @@ $(BUILD)/occam.1: docs/occam.1.in Makefile
 	@sed 's/@VERSION@/$(VERSION)/g' $< > $@
 $(BUILD)/occam.pc: occam.pc.in Makefile $(BUILD)/link.stamp
 	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBS@|$(LIB_LIBS)|g' $< > $@
+
+# ---- kernel runner ---------------------------------------------------------------------------------------------
+# The kernels on their own: list, compile, measure; what tools/device_run.sh calls on a machine with a GPU.
+KERNEL_RUNNER := $(BUILD)/tests/kernel-runner
+$(KERNEL_RUNNER): $(BUILD)/tests/kernels/kernel_runner.o $(LIBRARY) $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
+.PHONY: kernel-runner
+kernel-runner: $(KERNEL_RUNNER) ## build/device: the program that runs the verification kernels, to be copied to a GPU host
+	@rm -rf '$(BUILD_ROOT)/device' && mkdir -p '$(BUILD_ROOT)/device/lib'
+	@cp $(KERNEL_RUNNER) '$(BUILD_ROOT)/device/'
+	@ldd $(KERNEL_RUNNER) | awk '$$3 ~ /^\// && $$1 !~ /^lib(c|m|dl|rt|pthread)\.so/ { print $$3 }' | \
+	    while read -r library; do cp -L "$$library" '$(BUILD_ROOT)/device/lib/'; done
+	@mkdir -p '$(BUILD_ROOT)/device/plans' && cp data/campaigns/*.plan '$(BUILD_ROOT)/device/plans/'
+	@cp tools/device_run.sh '$(BUILD_ROOT)/device/' && cp tools/device_summary.py '$(BUILD_ROOT)/device/summary.py'
+	@git describe --always --dirty > '$(BUILD_ROOT)/device/revision' 2>/dev/null || : > '$(BUILD_ROOT)/device/revision'
+
+RESOURCE_ARCHS := 80 90 100 120
+.PHONY: kernel-resources
+kernel-resources: $(KERNEL_RUNNER) ## compile the kernels for every architecture and rewrite their tables in data/resources
+	@for arch in $(RESOURCE_ARCHS); do \
+	    $(KERNEL_RUNNER) compile data/campaigns/resources.plan --arch $$arch --cache $(BUILD)/kernel-code \
+	        > $(BUILD)/resources-$$arch.csv || exit 1; done
+	@tools/kernel_resources.py "$$(ls $(BUILD)/kernel-code | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
+	    data/resources $(patsubst %,$(BUILD)/resources-%.csv,$(RESOURCE_ARCHS))
 
 # ---- tests -------------------------------------------------------------------------------------------------------
 UNIT_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c))))
@@ -214,7 +255,9 @@ define link_test
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(SUPPORT_LIBRARY) $(LIBRARY) $(CHECK_LIBS) $(LIB_LIBS)
 endef
 TEST_LINK_INPUTS := $(SUPPORT_LIBRARY) $(LIBRARY) $(BUILD)/link.stamp
-$(UNIT_RUNNER): $(patsubst %,$(BUILD)/tests/unit/test_%.o,$(UNIT_SUITES)) $(BUILD)/tests/unit_list.o $(TEST_LINK_INPUTS)
+# The campaign tests start worker processes of the kernel runner; a part of the library cannot have it.
+$(UNIT_RUNNER): $(patsubst %,$(BUILD)/tests/unit/test_%.o,$(UNIT_SUITES)) $(BUILD)/tests/unit_list.o $(TEST_LINK_INPUTS) \
+                | $(if $(strip $(PARTIAL)),,$(KERNEL_RUNNER))
 	$(link_test)
 $(PROPERTY_RUNNER): $(patsubst %,$(BUILD)/tests/property/prop_%.o,$(PROPERTY_SUITES)) $(BUILD)/tests/property_list.o \
                     $(TEST_LINK_INPUTS)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * A campaign: many configurations of verification kernels, predicted first, then measured one by one in worker
+ * processes, and appended to one CSV file per kernel. Can be killed at any moment and started again. */
+#ifndef OCCAM_CALIBRATE_CAMPAIGN_H
+#define OCCAM_CALIBRATE_CAMPAIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "kernels/measure.h"
+
+/* ---- plan -------------------------------------------------------------------------------------------------------- */
+
+struct campaign_plan {
+    size_t count;
+    struct measure_config *configs; /* in the order of the text */
+    size_t reference_count;         /* configurations of `reference` lines: measured again and again for drift */
+    struct measure_config *references;
+};
+/* One line per kernel: "kernel name=value[,value...] ...", every combination of the lists; "first..last" and
+ * "first..last*factor" are lists too ("1..8", "1..64*2"). '#' begins a comment; a line that begins with "reference "
+ * names one configuration for drift. More than limit configurations: STATUS_LIMIT. Messages name file and line.
+ * Release with campaign_plan_release. */
+MUST_CHECK enum status campaign_plan_parse(const char *text, const char *name, size_t limit, struct campaign_plan *plan,
+                                           struct error *error);
+void campaign_plan_release(struct campaign_plan *plan);
+
+/* ---- prediction -------------------------------------------------------------------------------------------------- */
+
+/* What was said before the run. NaN and -1 where nothing was said. */
+struct campaign_prediction {
+    int32_t ctas_per_sm;
+    char limiters[48];        /* "registers+smem" */
+    double rounds, tail_ctas; /* of uniform CTAs */
+    double time_us, time_lo_us, time_hi_us;
+};
+void campaign_prediction_init(struct campaign_prediction *prediction);
+
+/* Fills the prediction of one configuration. resources hold what the compiler said (stage 0 is the main kernel). */
+typedef void campaign_predict_function(void *context, const struct measure_facts *facts,
+                                       const struct measure_config *config, const struct measure_result *resources,
+                                       struct campaign_prediction *prediction);
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+struct campaign_progress {
+    size_t done, skipped, left; /* skipped: measured by an earlier start */
+    size_t outcomes[MEASURE_OUTCOME_COUNT];
+    double spent_s, budget_s, left_s;    /* left_s: estimate for what is left; NaN at first */
+    const struct measure_config *config; /* the one just finished */
+    enum measure_outcome outcome;
+    const char *reason;
+};
+
+struct campaign_options {
+    const char *directory;                    /* KERNEL.csv and provenance.json go here; created if missing */
+    const char *cache_directory, *nvrtc_path; /* may be NULL */
+    char *const *worker_argv;           /* program and arguments that end up in campaign_worker; argv[0] is a path */
+    double budget_s;                    /* no configuration is started after it */
+    double config_limit_s;              /* a worker that takes longer over one configuration is killed */
+    uint64_t seed;                      /* of the order and the inputs */
+    uint32_t reference_every;           /* configurations between two reference runs; 0 = none */
+    uint32_t repeats;                   /* measure every configuration this often, in separate rounds; at least 1 */
+    const char *revision;               /* git revision of the program, "" if unknown */
+    campaign_predict_function *predict; /* NULL: occupancy only */
+    void *predict_context;
+    void (*report)(void *context, const struct campaign_progress *progress); /* may be NULL */
+    void *report_context;
+};
+
+/* Runs what is not yet in the files. Two campaigns on one directory: the second gets STATUS_IO ("in use"). A row with a
+ * wrong number of fields: STATUS_BAD_DATA with its line, nothing is touched. A last line without its end (killed while
+ * writing, disk full) is cut off. *progress is the final state. */
+MUST_CHECK enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
+                                    struct campaign_progress *progress, struct error *error);
+
+/* The worker's side: reads configurations from descriptor `in`, one a line, answers on `out`, until `in` ends. device
+ * is open; the worker closes it. Returns the process's exit status. */
+int campaign_worker(struct measure_device *device, const struct measure_options *options, int in, int out);
+
+/* The worker's answer when it has no device: the campaign then ends with this status and text. */
+int campaign_worker_refuse(enum status status, const struct error *error, int out);
+
+#endif

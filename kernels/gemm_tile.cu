@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// C = A B^T in bf16 with fp32 accumulation by mma.sync: A is [m][k], B is [n][k], C is [m][n]. One CTA per tile of C, cp.async
+// into NUM_STAGES stages. -D: BLOCK_M, BLOCK_N, BLOCK_K, NUM_WARPS, NUM_STAGES, WARPS_M.
+#include "kernels/device_parts.cuh"
+
+#define STRIDE (BLOCK_K * 2 + 16)
+#define AHEAD (NUM_STAGES - 1)
+#define THREADS (NUM_WARPS * 32)
+#define WARPS_N (NUM_WARPS / WARPS_M)
+#define WARP_M (BLOCK_M / WARPS_M)
+#define WARP_N (BLOCK_N / WARPS_N)
+#define M_TILES (WARP_M / 16)
+#define N_TILES (WARP_N / 8)
+#define STAGE_BYTES ((BLOCK_M + BLOCK_N) * STRIDE)
+
+__device__ static u32 pack_bf16(float low, float high)
+{
+    u32 packed;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+
+template <int ROWS> __device__ static void load_rows(const unsigned char *from, u64 row_bytes, u32 to)
+{
+    const int chunks = BLOCK_K / 8;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < ROWS * chunks; i += THREADS)
+        copy_async<16>(to + i / chunks * STRIDE + i % chunks * 16, from + i / chunks * row_bytes + i % chunks * 16);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    gemm_tile(const unsigned char *a, const unsigned char *b, int n_count, int k_count, unsigned *c)
+{
+    extern __shared__ __align__(16) unsigned char smem[];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_m = warp % WARPS_M, warp_n = warp / WARPS_M;
+    int n_blocks = n_count / BLOCK_N, block_m = blockIdx.x / n_blocks, block_n = blockIdx.x % n_blocks;
+    u64 row_bytes = (u64)k_count * 2;
+    const unsigned char *a_rows = a + block_m * BLOCK_M * row_bytes, *b_rows = b + block_n * BLOCK_N * row_bytes;
+    u32 base = smem_address(smem);
+    int tiles = k_count / BLOCK_K;
+    float d[M_TILES][N_TILES][4];
+#pragma unroll
+    for (int m = 0; m < M_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < N_TILES; n++)
+            d[m][n][0] = d[m][n][1] = d[m][n][2] = d[m][n][3] = 0.0f;
+    auto load = [&](int tile, int stage) {
+        u32 to = base + stage * STAGE_BYTES;
+        load_rows<BLOCK_M>(a_rows + (u64)tile * BLOCK_K * 2, row_bytes, to);
+        load_rows<BLOCK_N>(b_rows + (u64)tile * BLOCK_K * 2, row_bytes, to + BLOCK_M * STRIDE);
+    };
+    for (int t = 0; t < AHEAD; t++) {
+        if (t < tiles)
+            load(t, t);
+        copy_commit();
+    }
+    int stage = 0;
+    for (int tile = 0; tile < tiles; tile++) {
+#if NUM_STAGES == 1
+        __syncthreads();
+        load(tile, 0);
+        copy_commit();
+        copy_wait<0>();
+        __syncthreads();
+#else
+        copy_wait<AHEAD - 1>();
+        __syncthreads();
+        if (tile + AHEAD < tiles)
+            load(tile + AHEAD, (stage + AHEAD) % NUM_STAGES);
+        copy_commit();
+#endif
+        u32 a_address = base + stage * STAGE_BYTES + (warp_m * WARP_M + lane % 16) * STRIDE + lane / 16 * 16;
+        u32 b_address = base + stage * STAGE_BYTES + BLOCK_M * STRIDE +
+                        (warp_n * WARP_N + lane % 8) * STRIDE + lane / 8 * 16;
+#pragma unroll
+        for (int k = 0; k < BLOCK_K / 32; k++) {
+            u32 x[M_TILES][2][4];
+#pragma unroll
+            for (int m = 0; m < M_TILES; m++) {
+                ldmatrix4(x[m][0], a_address + m * 16 * STRIDE + k * 64);
+                ldmatrix4(x[m][1], a_address + m * 16 * STRIDE + k * 64 + 32);
+            }
+#pragma unroll
+            for (int n = 0; n < N_TILES; n++) {
+                u32 y[4];
+                ldmatrix4(y, b_address + n * 8 * STRIDE + k * 64);
+#pragma unroll
+                for (int m = 0; m < M_TILES; m++)
+                    mma_bf16(d[m][n], x[m][0], y[0], y[1]);
+#pragma unroll
+                for (int m = 0; m < M_TILES; m++)
+                    mma_bf16(d[m][n], x[m][1], y[2], y[3]);
+            }
+        }
+        stage = (stage + 1) % NUM_STAGES;
+    }
+    copy_wait<0>();
+#pragma unroll
+    for (int m = 0; m < M_TILES; m++) {
+        u64 row = (u64)block_m * BLOCK_M + warp_m * WARP_M + m * 16 + lane / 4;
+#pragma unroll
+        for (int n = 0; n < N_TILES; n++) {
+            u64 column = (u64)block_n * BLOCK_N + warp_n * WARP_N + n * 8 + lane % 4 * 2;
+            c[(row * n_count + column) / 2] = pack_bf16(d[m][n][0], d[m][n][1]);
+            c[((row + 8) * n_count + column) / 2] = pack_bf16(d[m][n][2], d[m][n][3]);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Dense split-KV decode attention, bf16, head dimension 128, up to 16 query heads per KV head (rows of one mma tile).
+// Online softmax; partial results go to `gqa_combine`; one split writes the result itself.
+// -D: BLOCK_N (tokens per tile), NUM_WARPS, NUM_STAGES (K and V tiles in SMEM), GROUP (query heads per KV head).
+#include "kernels/device_parts.cuh"
+
+#define DIMENSIONS 128
+#define STRIDE 272 // bytes of a row of 128 bf16, padded by 16
+#define P_STRIDE (BLOCK_N * 2 + 16)
+#define AHEAD (NUM_STAGES - 1)
+#define THREADS (NUM_WARPS * 32)
+#define N_TILES (BLOCK_N / 8)
+#define WARPS_N (N_TILES < NUM_WARPS ? N_TILES : NUM_WARPS)
+#define N_PER_WARP (N_TILES / WARPS_N)
+#define D_TILES (DIMENSIONS / NUM_WARPS / 8)
+
+struct layout {
+    static constexpr int query = 0;
+    static constexpr int k = query + 16 * STRIDE;
+    static constexpr int v = k + NUM_STAGES * BLOCK_N * STRIDE;
+    static constexpr int p = v + NUM_STAGES * BLOCK_N * STRIDE;
+    static constexpr int maxima = p + 16 * P_STRIDE;
+    static constexpr int alpha = maxima + WARPS_N * 16 * 4;
+};
+
+__device__ static float exp2_fast(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+__device__ static u32 pack_bf16(float low, float high)
+{
+    u32 packed;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+
+// Rows behind the end are zeroed: a weight of zero times garbage may be NaN.
+__device__ static void load_tile(const unsigned char *from, int valid, u32 to, unsigned char *to_generic)
+{
+    for (int i = threadIdx.x; i < BLOCK_N * 16; i += THREADS) {
+        int row = i / 16, place = row * STRIDE + i % 16 * 16;
+        if (row < valid)
+            copy_async<16>(to + place, from + i * 16);
+        else
+            *(uint4 *)(to_generic + place) = make_uint4(0, 0, 0, 0);
+    }
+}
+
+__device__ static void score_tile(u32 query, u32 k_tile, int warp, float (&s)[N_PER_WARP][4])
+{
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int n = 0; n < N_PER_WARP; n++)
+        s[n][0] = s[n][1] = s[n][2] = s[n][3] = 0.0f;
+#pragma unroll
+    for (int k = 0; k < DIMENSIONS / 32; k++) {
+        u32 a0[4], a1[4];
+        ldmatrix4(a0, query + lane % 16 * STRIDE + lane / 16 * 16 + k * 64);
+        ldmatrix4(a1, query + lane % 16 * STRIDE + lane / 16 * 16 + k * 64 + 32);
+#pragma unroll
+        for (int n = 0; n < N_PER_WARP; n++) {
+            u32 b[4];
+            ldmatrix4(b, k_tile + ((warp * N_PER_WARP + n) * 8 + lane % 8) * STRIDE + lane / 8 * 16 + k * 64);
+            mma_bf16(s[n], a0, b[0], b[1]);
+            mma_bf16(s[n], a1, b[2], b[3]);
+        }
+    }
+}
+
+__device__ static void softmax_tile(unsigned char *smem, int warp, bool works, int valid, float scale_log2,
+                                    float (&s)[N_PER_WARP][4], float (&row_max)[2], float (&row_sum)[2])
+{
+    float *maxima = (float *)(smem + layout::maxima), *alpha = (float *)(smem + layout::alpha);
+    int lane = threadIdx.x % 32, row = lane / 4;
+    float highest[2] = {-1e30f, -1e30f};
+    if (works) {
+#pragma unroll
+        for (int n = 0; n < N_PER_WARP; n++) {
+            int token = (warp * N_PER_WARP + n) * 8 + lane % 4 * 2;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                s[n][i] = token + i % 2 < valid ? s[n][i] * scale_log2 : -1e30f;
+                highest[i / 2] = fmaxf(highest[i / 2], s[n][i]);
+            }
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            highest[h] = fmaxf(highest[h], __shfl_xor_sync(0xffffffffu, highest[h], 1));
+            highest[h] = fmaxf(highest[h], __shfl_xor_sync(0xffffffffu, highest[h], 2));
+            if (lane % 4 == 0)
+                maxima[warp * 16 + row + 8 * h] = highest[h];
+        }
+    }
+    __syncthreads();
+    if (!works)
+        return;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        for (int w = 0; w < WARPS_N; w++)
+            highest[h] = fmaxf(highest[h], maxima[w * 16 + row + 8 * h]);
+        highest[h] = fmaxf(highest[h], row_max[h]);
+        float factor = exp2_fast(row_max[h] - highest[h]);
+        row_sum[h] *= factor;
+        row_max[h] = highest[h];
+        if (warp == 0 && lane % 4 == 0)
+            alpha[row + 8 * h] = factor;
+    }
+#pragma unroll
+    for (int n = 0; n < N_PER_WARP; n++) {
+        float p[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            p[i] = exp2_fast(s[n][i] - row_max[i / 2]);
+            row_sum[i / 2] += p[i];
+        }
+        int column = ((warp * N_PER_WARP + n) * 8 + lane % 4 * 2) * 2;
+        *(u32 *)(smem + layout::p + row * P_STRIDE + column) = pack_bf16(p[0], p[1]);
+        *(u32 *)(smem + layout::p + (row + 8) * P_STRIDE + column) = pack_bf16(p[2], p[3]);
+    }
+}
+
+__device__ static void output_tile(const unsigned char *smem, u32 base, u32 v_tile, float (&o)[D_TILES][4])
+{
+    const float *alpha = (const float *)(smem + layout::alpha);
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float low = alpha[lane / 4], high = alpha[lane / 4 + 8];
+#pragma unroll
+    for (int d = 0; d < D_TILES; d++) {
+        o[d][0] *= low;
+        o[d][1] *= low;
+        o[d][2] *= high;
+        o[d][3] *= high;
+    }
+#pragma unroll
+    for (int k = 0; k < BLOCK_N / 16; k++) {
+        u32 a[4];
+        ldmatrix4(a, base + layout::p + lane % 16 * P_STRIDE + k * 32 + lane / 16 * 16);
+        u32 address = v_tile + (k * 16 + lane % 16) * STRIDE + warp * (DIMENSIONS / NUM_WARPS) * 2 + lane / 16 * 16;
+#pragma unroll
+        for (int d = 0; d < D_TILES; d += 2) {
+            u32 b[4];
+            ldmatrix4_transposed(b, address + d * 16);
+            mma_bf16(o[d], a, b[0], b[1]);
+            mma_bf16(o[d + 1], a, b[2], b[3]);
+        }
+    }
+}
+
+// Keys and values: [request][kv head][token][128].
+extern "C" __global__ void __launch_bounds__(THREADS)
+    gqa_decode(const unsigned char *query, const unsigned char *keys, const unsigned char *values, int length, int splits,
+               int tiles_per_split, float *partial, float *lse, unsigned *out)
+{
+    extern __shared__ __align__(16) unsigned char smem[];
+    const float scale_log2 = 0.08838834765f * 1.44269504f; // 1/sqrt(128), and exp as exp2
+    int split = blockIdx.x % splits, pair = blockIdx.x / splits; // pair: request and KV head
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    bool works = warp < WARPS_N;
+    int start = split * tiles_per_split * BLOCK_N;
+    int count = max(0, min(length - start, tiles_per_split * BLOCK_N)), tiles = (count + BLOCK_N - 1) / BLOCK_N;
+    u32 base = smem_address(smem);
+    const unsigned char *k_rows = keys + ((u64)pair * length + start) * (DIMENSIONS * 2);
+    const unsigned char *v_rows = values + ((u64)pair * length + start) * (DIMENSIONS * 2);
+    float o[D_TILES][4], s[N_PER_WARP][4], row_max[2] = {-1e30f, -1e30f}, row_sum[2] = {0.0f, 0.0f};
+#pragma unroll
+    for (int d = 0; d < D_TILES; d++)
+        o[d][0] = o[d][1] = o[d][2] = o[d][3] = 0.0f;
+    for (int i = threadIdx.x; i < 16 * 16; i += THREADS) {
+        uint4 word = make_uint4(0, 0, 0, 0);
+        if (i / 16 < GROUP)
+            word = ((const uint4 *)query)[(u64)pair * GROUP * 16 + i];
+        *(uint4 *)(smem + layout::query + i / 16 * STRIDE + i % 16 * 16) = word;
+    }
+    auto load = [&](int tile, int stage) {
+        int place = stage * BLOCK_N * STRIDE, first = tile * BLOCK_N;
+        load_tile(k_rows + (u64)first * 256, count - first, base + layout::k + place, smem + layout::k + place);
+        load_tile(v_rows + (u64)first * 256, count - first, base + layout::v + place, smem + layout::v + place);
+    };
+    for (int t = 0; t < AHEAD; t++) {
+        if (t < tiles)
+            load(t, t);
+        copy_commit();
+    }
+    int stage = 0;
+    for (int tile = 0; tile < tiles; tile++) {
+#if NUM_STAGES == 1
+        __syncthreads();
+        load(tile, 0);
+        copy_commit();
+        copy_wait<0>();
+        __syncthreads();
+#else
+        copy_wait<AHEAD - 1>();
+        __syncthreads();
+        if (tile + AHEAD < tiles)
+            load(tile + AHEAD, (stage + AHEAD) % NUM_STAGES);
+        copy_commit();
+#endif
+        int place = stage * BLOCK_N * STRIDE;
+        if (works)
+            score_tile(base + layout::query, base + layout::k + place, warp, s);
+        softmax_tile(smem, warp, works, count - tile * BLOCK_N, scale_log2, s, row_max, row_sum);
+        __syncthreads();
+        output_tile(smem, base, base + layout::v + place, o);
+        stage = (stage + 1) % NUM_STAGES;
+    }
+    copy_wait<0>();
+    float *sums = (float *)(smem + layout::maxima), *maxima = (float *)(smem + layout::alpha);
+    __syncthreads();
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        row_sum[h] += __shfl_xor_sync(0xffffffffu, row_sum[h], 1);
+        row_sum[h] += __shfl_xor_sync(0xffffffffu, row_sum[h], 2);
+        if (works && lane % 4 == 0) {
+            sums[warp * 16 + lane / 4 + 8 * h] = row_sum[h];
+            if (warp == 0)
+                maxima[lane / 4 + 8 * h] = row_max[h];
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        int row = lane / 4 + 8 * h;
+        float sum = 0.0f;
+        for (int w = 0; w < WARPS_N; w++)
+            sum += sums[w * 16 + row];
+        float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+        if (row >= GROUP)
+            continue;
+        u64 head = ((u64)pair * splits + split) * GROUP + row;
+        u64 at = head * DIMENSIONS + warp * (DIMENSIONS / NUM_WARPS) + lane % 4 * 2;
+#pragma unroll
+        for (int d = 0; d < D_TILES; d++) {
+            float x = o[d][2 * h] * inverse, y = o[d][2 * h + 1] * inverse;
+            if (splits == 1)
+                out[(at + d * 8) / 2] = pack_bf16(x, y);
+            else
+                *(float2 *)(partial + at + d * 8) = make_float2(x, y);
+        }
+        if (splits > 1 && warp == 0 && lane % 4 == 0)
+            lse[head] = sum > 0.0f ? maxima[row] + log2f(sum) : -1e30f;
+    }
+}
+
+// One warp-sized CTA per request and query head.
+extern "C" __global__ void gqa_combine(const float *partial, const float *lse, int splits, uint2 *out)
+{
+    int pair = blockIdx.x / GROUP, row = blockIdx.x % GROUP;
+    float highest = -1e30f, total = 0.0f;
+    for (int s = 0; s < splits; s++)
+        highest = fmaxf(highest, lse[((u64)pair * splits + s) * GROUP + row]);
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 4
+    for (int s = 0; s < splits; s++) {
+        u64 head = ((u64)pair * splits + s) * GROUP + row;
+        float weight = exp2_fast(lse[head] - highest);
+        float4 part = ((const float4 *)partial)[head * (DIMENSIONS / 4) + threadIdx.x];
+        total += weight;
+        sum.x += weight * part.x;
+        sum.y += weight * part.y;
+        sum.z += weight * part.z;
+        sum.w += weight * part.w;
+    }
+    float inverse = 1.0f / total;
+    out[(u64)blockIdx.x * (DIMENSIONS / 4) + threadIdx.x] =
+        make_uint2(pack_bf16(sum.x * inverse, sum.y * inverse), pack_bf16(sum.z * inverse, sum.w * inverse));
+}

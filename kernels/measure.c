@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Runs one configuration: plan, code, inputs, correctness, then times. Called by campaigns and by `occam measure`. */
+#include "kernels/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels/code_compiler.h"
+#include "kernels/device_backend.h"
+
+enum {
+    INPUT_SETS_MAX = 256,
+    GRAPH_CALLS_MAX = 1024,
+    BATCH = 8 /* samples between two looks at the throttle reasons */
+};
+#define COLD_FACTOR   3.0     /* input sets together are this many times the L2 */
+#define WARM_UP_S     0.02    /* an idle GPU needs some milliseconds to raise its clocks */
+#define MEMORY_SHARE  0.6     /* of the device's memory that input sets may take */
+#define THROTTLE_MASK 0xe8ULL /* NVML: hardware slowdown, software and hardware thermal slowdown, power brake */
+
+struct measure_device {
+    struct device_backend backend;
+    struct code_compiler *compiler;
+    void *fill_module, *fill_function;
+    struct measure_config loaded; /* what `module` was compiled for; kernel NULL = nothing */
+    void *module;
+    struct compiled_code code;
+};
+
+/* One configuration under way. */
+struct run {
+    struct measure_device *device;
+    struct kernel_plan plan;
+    struct measure_config config;
+    const struct measure_options *options;
+    struct measure_result *result;
+    void *functions[MEASURE_STAGES_MAX];
+    uint32_t set_count;
+    uint64_t addresses[INPUT_SETS_MAX][KERNEL_BUFFERS_MAX];
+    void *host[KERNEL_BUFFERS_MAX];
+};
+
+void measure_options_init(struct measure_options *options)
+{
+    *options = (struct measure_options){
+        .seed = 1, .seconds = 0.1, .target_fraction = 0.005, .minimum_samples = 7, .maximum_error = 1e-2};
+}
+
+static double now_s(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- device ------------------------------------------------------------------------------------------------------ */
+
+static enum status load_fill(struct measure_device *device, struct error *error)
+{
+    struct device_backend *backend = &device->backend;
+    struct compiled_code code;
+    enum status status = code_compile(device->compiler, "random_fill", NULL,
+                                      backend->facts.cc_major * 10 + backend->facts.cc_minor, &code, error);
+    if (status != STATUS_OK)
+        return status;
+    status = backend->load(backend->state, code.image, code.image_bytes, &device->fill_module, error);
+    compiled_code_release(&code);
+    if (status == STATUS_OK)
+        status =
+            backend->find_function(backend->state, device->fill_module, "random_fill", &device->fill_function, error);
+    return status;
+}
+
+enum status measure_device_open(unsigned index, const char *nvrtc_path, const char *cache_directory,
+                                struct measure_device **device, struct error *error)
+{
+    struct measure_device *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a device");
+    enum status status = cuda_backend_open(index, &made->backend, error);
+    if (status == STATUS_OK)
+        status = code_compiler_create(nvrtc_path, cache_directory, &made->compiler, error);
+    if (status == STATUS_OK) {
+        struct measure_facts *facts = &made->backend.facts;
+        code_compiler_version(made->compiler, &facts->compiler_major, &facts->compiler_minor);
+        status = load_fill(made, error);
+    }
+    if (status != STATUS_OK) {
+        measure_device_close(made);
+        return status;
+    }
+    *device = made;
+    return STATUS_OK;
+}
+
+enum status measure_device_open_fake(const struct measure_fake_plan *plan, struct measure_device **device,
+                                     struct error *error)
+{
+    struct measure_device *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a device");
+    enum status status = fake_backend_open(plan, &made->backend, error);
+    if (status != STATUS_OK) {
+        free(made);
+        return status;
+    }
+    *device = made;
+    return STATUS_OK;
+}
+
+static void drop_module(struct measure_device *device)
+{
+    if (device->module)
+        device->backend.unload(device->backend.state, device->module);
+    device->module = NULL;
+    compiled_code_release(&device->code);
+    memset(&device->loaded, 0, sizeof device->loaded);
+}
+
+void measure_device_close(struct measure_device *device)
+{
+    if (!device)
+        return;
+    if (device->backend.state) {
+        drop_module(device);
+        if (device->fill_module)
+            device->backend.unload(device->backend.state, device->fill_module);
+        device->backend.close(device->backend.state);
+    }
+    code_compiler_free(device->compiler);
+    free(device);
+}
+
+const struct measure_facts *measure_device_facts(const struct measure_device *device)
+{
+    return &device->backend.facts;
+}
+
+/* ---- plan and code ----------------------------------------------------------------------------------------------- */
+
+static void end_with(struct measure_result *result, enum measure_outcome outcome, const char *reason)
+{
+    result->outcome = outcome;
+    snprintf(result->reason, sizeof result->reason, "%.255s", reason);
+}
+
+static const struct kernel_case_definition *definition_of(const struct measure_kernel *kernel)
+{
+    for (size_t i = 0; kernel_case_definitions[i]; i++)
+        if (&kernel_case_definitions[i]->kernel == kernel)
+            return kernel_case_definitions[i];
+    BUG("a kernel that is not in the list");
+}
+
+static void init_result(struct measure_result *result)
+{
+    memset(result, 0, sizeof *result);
+    result->relative_error = NAN;
+    result->cold.median_us = result->warm.median_us = result->single.median_us = NAN;
+    result->before = result->after = (struct measure_sensors){NAN, NAN, NAN, NAN, 0};
+}
+
+/* True if the plan stands; else the outcome says why not. */
+static bool make_plan(struct kernel_plan *plan, const struct measure_config *config, const struct measure_facts *facts,
+                      unsigned arch, struct measure_result *result)
+{
+    struct error error = {0};
+    memset(plan, 0, sizeof *plan);
+    plan->definition = definition_of(config->kernel);
+    plan->config = config;
+    plan->facts = facts;
+    if (arch < plan->definition->minimum_arch) {
+        snprintf(result->reason, sizeof result->reason, "needs sm_%u or newer", plan->definition->minimum_arch);
+        result->outcome = MEASURE_OUTCOME_INFEASIBLE;
+        return false;
+    }
+    if (plan->definition->plan(plan, &error) != STATUS_OK) {
+        end_with(result, MEASURE_OUTCOME_INFEASIBLE, error.text);
+        return false;
+    }
+    result->stage_count = plan->stage_count;
+    result->touched_bytes = plan->touched_bytes;
+    result->flop = plan->flop;
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct kernel_stage *stage = &plan->stages[i];
+        struct measure_resources *resources = &result->stages[i];
+        snprintf(resources->entry, sizeof resources->entry, "%s", stage->entry);
+        resources->threads = stage->threads;
+        resources->dynamic_smem_bytes = stage->dynamic_smem_bytes;
+        resources->cluster_ctas = stage->cluster_ctas;
+        resources->grid_ctas = (uint64_t)stage->grid_x * stage->grid_y;
+        resources->driver_ctas_per_sm = -1;
+        if (facts->smem_per_cta_optin_bytes && stage->dynamic_smem_bytes > facts->smem_per_cta_optin_bytes) {
+            snprintf(result->reason, sizeof result->reason,
+                     "smem: %s needs %llu bytes of dynamic SMEM, %llu over the limit of %u", stage->entry,
+                     (unsigned long long)stage->dynamic_smem_bytes,
+                     (unsigned long long)(stage->dynamic_smem_bytes - facts->smem_per_cta_optin_bytes),
+                     facts->smem_per_cta_optin_bytes);
+            result->outcome = MEASURE_OUTCOME_INFEASIBLE;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_code(const struct measure_config *left, const struct measure_config *right)
+{
+    if (left->kernel != right->kernel)
+        return false;
+    for (size_t i = 0; i < left->kernel->setting_count; i++)
+        if (left->kernel->settings[i].compiled && left->values[i] != right->values[i])
+            return false;
+    return true;
+}
+
+static bool load_code(struct run *run, const struct measure_config *config)
+{
+    struct measure_device *device = run->device;
+    struct device_backend *backend = &device->backend;
+    struct error error = {0};
+    if (device->loaded.kernel && same_code(&device->loaded, config))
+        return true;
+    drop_module(device);
+    unsigned arch = backend->facts.cc_major * 10 + backend->facts.cc_minor;
+    enum status status =
+        code_compile(device->compiler, run->plan.definition->source, config, arch, &device->code, &error);
+    if (status == STATUS_OK)
+        status = backend->load(backend->state, device->code.image, device->code.image_bytes, &device->module, &error);
+    if (status != STATUS_OK) {
+        end_with(run->result, MEASURE_OUTCOME_COMPILE_FAILED, error.text);
+        drop_module(device);
+        return false;
+    }
+    device->loaded = *config;
+    return true;
+}
+
+/* Functions, resources, and whether one CTA fits at all. */
+static bool prepare_stages(struct run *run)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct error error = {0};
+    for (uint32_t i = 0; i < run->plan.stage_count; i++) {
+        const struct kernel_stage *stage = &run->plan.stages[i];
+        struct measure_resources *resources = &run->result->stages[i];
+        enum status status = STATUS_OK;
+        if (backend->needs_code) {
+            status =
+                backend->find_function(backend->state, run->device->module, stage->entry, &run->functions[i], &error);
+            compiled_code_resources(&run->device->code, stage->entry, resources);
+        }
+        if (status == STATUS_OK)
+            status = backend->prepare(backend->state, run->functions[i], stage, resources, &error);
+        if (status != STATUS_OK) {
+            end_with(run->result, MEASURE_OUTCOME_INFEASIBLE, error.text);
+            return false;
+        }
+        if (resources->driver_ctas_per_sm == 0) {
+            snprintf(run->result->reason, sizeof run->result->reason,
+                     "not one CTA of %s fits: %u threads of %u registers, %llu bytes of SMEM", stage->entry,
+                     stage->threads, resources->registers_per_thread,
+                     resources->static_smem_bytes + (unsigned long long)stage->dynamic_smem_bytes);
+            run->result->outcome = MEASURE_OUTCOME_INFEASIBLE;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void broke(struct run *run, enum status status, const struct error *error)
+{
+    end_with(run->result, status == STATUS_NO_MEMORY ? MEASURE_OUTCOME_NO_DEVICE_MEMORY : MEASURE_OUTCOME_LAUNCH_FAILED,
+             error->text);
+}
+
+/* So many sets that going round them finds none of a set's bytes in L2 again. */
+static uint32_t wanted_sets(const struct run *run)
+{
+    const struct measure_facts *facts = &run->device->backend.facts;
+    double set_bytes = 0.0, wanted = 1.0;
+    if (run->options->check_only || run->plan.in_kernel_clock)
+        return 1;
+    for (uint32_t i = 0; i < run->plan.buffer_count; i++)
+        if (!run->plan.buffers[i].shared_by_sets)
+            set_bytes += (double)run->plan.buffers[i].bytes;
+    if (set_bytes > 0.0 && run->plan.touched_bytes > 0.0)
+        wanted = ceil(COLD_FACTOR * facts->l2_bytes / run->plan.touched_bytes) + 1.0;
+    double room = floor(MEMORY_SHARE * (double)facts->memory_bytes / (set_bytes > 1.0 ? set_bytes : 1.0));
+    if (wanted > room)
+        wanted = room;
+    if (wanted > INPUT_SETS_MAX)
+        wanted = INPUT_SETS_MAX;
+    return wanted < 1.0 ? 1 : (uint32_t)wanted;
+}
+
+static bool allocate_sets(struct run *run)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct error error = {0};
+    for (uint32_t set = 0; set < run->set_count; set++) {
+        for (uint32_t i = 0; i < run->plan.buffer_count; i++) {
+            const struct kernel_buffer *buffer = &run->plan.buffers[i];
+            if (set > 0 && buffer->shared_by_sets) {
+                run->addresses[set][i] = run->addresses[0][i];
+                continue;
+            }
+            enum status status = backend->allocate(backend->state, buffer->bytes, &run->addresses[set][i], &error);
+            if (status == STATUS_OK && buffer->role == BUFFER_ROLE_INPUT) {
+                struct fill_rule rule = buffer->fill;
+                rule.seed += run->options->seed * 1000003 + set * 7919 + i * 104729;
+                status = backend->fill(backend->state, run->device->fill_function, &rule, run->addresses[set][i],
+                                       buffer->bytes, &error);
+            }
+            if (status != STATUS_OK) {
+                broke(run, status, &error);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void free_sets(struct run *run)
+{
+    struct device_backend *backend = &run->device->backend;
+    for (uint32_t set = 0; set < run->set_count; set++)
+        for (uint32_t i = 0; i < run->plan.buffer_count; i++)
+            if (run->addresses[set][i] && (set == 0 || !run->plan.buffers[i].shared_by_sets))
+                backend->release(backend->state, run->addresses[set][i]);
+    for (uint32_t i = 0; i < run->plan.buffer_count; i++)
+        free(run->host[i]);
+}
+
+static void make_calls(const struct run *run, uint32_t set, struct device_call *calls)
+{
+    for (uint32_t s = 0; s < run->plan.stage_count; s++) {
+        const struct kernel_stage *stage = &run->plan.stages[s];
+        calls[s] = (struct device_call){.function = run->functions[s],
+                                        .stage = stage,
+                                        .plan = &run->plan,
+                                        .set_addresses = run->addresses[set],
+                                        .stage_index = s};
+        for (uint32_t i = 0; i < stage->argument_count; i++)
+            calls[s].arguments[i] = stage->arguments[i].buffer >= 0 ? run->addresses[set][stage->arguments[i].buffer]
+                                                                    : (uint64_t)stage->arguments[i].value;
+    }
+}
+
+/* ---- correctness ------------------------------------------------------------------------------------------------- */
+
+struct comparison {
+    double difference_squared, reference_squared;
+    uint64_t checked, mismatches, unwritten;
+    bool exact;
+};
+
+static void compare_floats(const struct kernel_buffer *buffer, const void *output, const void *reference,
+                           struct comparison *comparison)
+{
+    bool narrow = buffer->format == ELEMENT_FORMAT_BFLOAT16;
+    uint64_t count = buffer->bytes / (narrow ? 2 : 4);
+    for (uint64_t i = 0; i < count; i++) {
+        double got = narrow ? bfloat16_to_double(((const uint16_t *)output)[i]) : (double)((const float *)output)[i];
+        double want =
+            narrow ? bfloat16_to_double(((const uint16_t *)reference)[i]) : (double)((const float *)reference)[i];
+        if (isnan(got))
+            comparison->unwritten++;
+        if (isnan(want))
+            continue; /* not in the reference's sample */
+        comparison->checked++;
+        comparison->difference_squared += (got - want) * (got - want);
+        comparison->reference_squared += want * want;
+    }
+}
+
+static void compare_integers(const struct kernel_buffer *buffer, const void *output, const void *reference,
+                             struct comparison *comparison)
+{
+    uint64_t count = buffer->bytes / 4;
+    comparison->exact = true;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t want = ((const uint32_t *)reference)[i];
+        if (want == UINT32_MAX)
+            continue;
+        comparison->checked++;
+        comparison->mismatches += ((const uint32_t *)output)[i] != want;
+    }
+}
+
+static bool judge(struct run *run, const struct comparison *comparison)
+{
+    struct measure_result *result = run->result;
+    result->checked_elements = comparison->checked;
+    double error = comparison->checked ? (double)comparison->mismatches / (double)comparison->checked : 0.0;
+    if (comparison->reference_squared > 0.0)
+        error += sqrt(comparison->difference_squared / comparison->reference_squared);
+    else if (!(comparison->difference_squared <= 0.0))
+        error = INFINITY;
+    result->relative_error = error;
+    if (comparison->unwritten > 0)
+        snprintf(result->reason, sizeof result->reason, "%llu output elements are NaN or were not written",
+                 (unsigned long long)comparison->unwritten);
+    else if (!(error <= run->options->maximum_error))
+        snprintf(result->reason, sizeof result->reason, "relative error %.3g over %llu elements, allowed %.3g", error,
+                 (unsigned long long)comparison->checked, run->options->maximum_error);
+    else
+        return true;
+    result->outcome = MEASURE_OUTCOME_WRONG;
+    return false;
+}
+
+/* Poison, run once, read everything of set 0 back. */
+static enum status run_and_read(struct run *run, struct error *error)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct device_call calls[MEASURE_STAGES_MAX];
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; status == STATUS_OK && i < run->plan.buffer_count; i++)
+        if (run->plan.buffers[i].role != BUFFER_ROLE_INPUT)
+            status = backend->poison(backend->state, run->addresses[0][i], run->plan.buffers[i].bytes, error);
+    make_calls(run, 0, calls);
+    if (status == STATUS_OK)
+        status = backend->run(backend->state, calls, run->plan.stage_count, error);
+    for (uint32_t i = 0; status == STATUS_OK && i < run->plan.buffer_count; i++)
+        if (run->host[i])
+            status =
+                backend->read(backend->state, run->addresses[0][i], run->host[i], run->plan.buffers[i].bytes, error);
+    return status;
+}
+
+static enum status allocate_host(struct run *run, void *references[KERNEL_BUFFERS_MAX], struct error *error)
+{
+    for (uint32_t i = 0; i < run->plan.buffer_count; i++) {
+        const struct kernel_buffer *buffer = &run->plan.buffers[i];
+        if (buffer->role == BUFFER_ROLE_SCRATCH)
+            continue;
+        run->host[i] = malloc(buffer->bytes ? buffer->bytes : 1);
+        references[i] = buffer->role == BUFFER_ROLE_INPUT ? run->host[i] : malloc(buffer->bytes ? buffer->bytes : 1);
+        if (!run->host[i] || !references[i])
+            return error_set(error, STATUS_NO_MEMORY, "no host memory for %llu bytes of %s",
+                             (unsigned long long)buffer->bytes, buffer->name);
+        if (references[i] != run->host[i])
+            memset(references[i], 0xff, buffer->bytes);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_result(struct run *run, bool *right, struct error *error)
+{
+    void *references[KERNEL_BUFFERS_MAX] = {NULL};
+    struct comparison comparison = {0};
+    struct error reason = {0};
+    *right = false;
+    enum status status = allocate_host(run, references, error);
+    if (status == STATUS_OK) {
+        enum status ran = run_and_read(run, &reason);
+        if (ran != STATUS_OK) {
+            broke(run, ran, &reason);
+        } else {
+            run->plan.definition->reference(&run->plan, references);
+            for (uint32_t i = 0; i < run->plan.buffer_count; i++) {
+                const struct kernel_buffer *buffer = &run->plan.buffers[i];
+                if (buffer->role != BUFFER_ROLE_OUTPUT)
+                    continue;
+                if (buffer->format == ELEMENT_FORMAT_FLOAT32 || buffer->format == ELEMENT_FORMAT_BFLOAT16)
+                    compare_floats(buffer, run->host[i], references[i], &comparison);
+                else
+                    compare_integers(buffer, run->host[i], references[i], &comparison);
+            }
+            *right = judge(run, &comparison);
+        }
+    }
+    for (uint32_t i = 0; i < run->plan.buffer_count; i++)
+        if (run->plan.buffers[i].role != BUFFER_ROLE_INPUT)
+            free(references[i]);
+    return status;
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Median and the distribution-free 95 % interval by order statistics (n/2 -+ 0.98 sqrt n). */
+static void summarize(struct measure_samples *samples)
+{
+    double sorted[MEASURE_SAMPLES_MAX];
+    uint32_t n = samples->count;
+    if (n == 0)
+        return;
+    memcpy(sorted, samples->us, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    samples->median_us = n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    double low = floor(0.5 * n - 0.98 * sqrt(n)), high = ceil(0.5 * n + 0.98 * sqrt(n));
+    uint32_t first = low < 0.0 ? 0 : (uint32_t)low, last = high > n - 1 ? n - 1 : (uint32_t)high;
+    samples->confidence_fraction = 0.5 * (sorted[last] - sorted[first]) / samples->median_us;
+}
+
+struct timed {
+    void *graph; /* NULL: the calls in stream order */
+    const struct device_call *calls;
+    uint32_t call_count;
+    double launches; /* sequences in one sample */
+};
+
+static enum status take_one(struct run *run, const struct timed *timed, double *us, struct error *error)
+{
+    struct device_backend *backend = &run->device->backend;
+    enum status status = timed->graph
+                             ? backend->graph_time(backend->state, timed->graph, us, error)
+                             : backend->stream_time(backend->state, timed->calls, timed->call_count, us, error);
+    *us /= timed->launches;
+    return status;
+}
+
+/* Batches until the median is known well enough or the time is spent; a batch that ended throttled does not count. */
+static enum status take_samples(struct run *run, const struct timed *timed, double seconds,
+                                struct measure_samples *samples, struct error *error)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct measure_sensors sensors;
+    double us = 0.0, start = now_s();
+    uint32_t minimum = run->options->minimum_samples < 3 ? 3 : run->options->minimum_samples;
+    for (int i = 0; i < 2; i++) {
+        enum status status = take_one(run, timed, &us, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    while (samples->count + BATCH <= MEASURE_SAMPLES_MAX) {
+        double batch[BATCH] = {0.0};
+        for (int i = 0; i < BATCH; i++) {
+            enum status status = take_one(run, timed, &batch[i], error);
+            if (status != STATUS_OK)
+                return status;
+        }
+        backend->sense(backend->state, &sensors);
+        double spent = now_s() - start;
+        if (sensors.throttle_reasons & THROTTLE_MASK) {
+            run->result->dropped_samples += BATCH;
+            if (spent > 4.0 * seconds)
+                break;
+            continue;
+        }
+        memcpy(samples->us + samples->count, batch, sizeof batch);
+        samples->count += BATCH;
+        summarize(samples);
+        bool known = samples->count >= minimum && samples->confidence_fraction <= run->options->target_fraction;
+        if (known || (spent > seconds && samples->count >= minimum))
+            break;
+    }
+    return STATUS_OK;
+}
+
+static enum status time_graph(struct run *run, const struct device_call *calls, uint32_t sequences,
+                              struct measure_samples *samples, struct error *error)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct timed timed = {.launches = sequences};
+    uint32_t count = sequences * run->plan.stage_count;
+    enum status status = backend->graph_create(backend->state, calls, count, &timed.graph, error);
+    if (status != STATUS_OK)
+        return status;
+    status = take_samples(run, &timed, run->options->seconds / 3.0, samples, error);
+    backend->graph_free(backend->state, timed.graph);
+    return status;
+}
+
+/* Sequences in one graph: every set at least once, enough for the events' resolution, within the limit of calls. */
+static uint32_t sequences_per_graph(const struct run *run)
+{
+    uint32_t wanted = run->plan.launches_per_sample ? run->plan.launches_per_sample : 20;
+    uint32_t most = GRAPH_CALLS_MAX / run->plan.stage_count;
+    if (run->set_count > 1 && !run->plan.launches_per_sample)
+        wanted = (wanted + run->set_count - 1) / run->set_count * run->set_count;
+    return wanted > most ? most : wanted;
+}
+
+static enum status take_times(struct run *run, struct error *error)
+{
+    struct measure_result *result = run->result;
+    uint32_t sequences = sequences_per_graph(run), stages = run->plan.stage_count;
+    struct device_call *calls = malloc((size_t)sequences * stages * sizeof *calls);
+    if (!calls)
+        return error_set(error, STATUS_IO, "no host memory for %u launches", sequences);
+    enum status status = STATUS_OK;
+    result->launches_per_sample = sequences;
+    if (run->set_count > 1) {
+        for (uint32_t i = 0; i < sequences; i++)
+            make_calls(run, i % run->set_count, calls + (size_t)i * stages);
+        status = time_graph(run, calls, sequences, &result->cold, error);
+    }
+    for (uint32_t i = 0; i < sequences; i++)
+        make_calls(run, 0, calls + (size_t)i * stages);
+    if (status == STATUS_OK)
+        status = time_graph(run, calls, sequences, &result->warm, error);
+    struct timed single = {.calls = calls, .call_count = stages, .launches = 1.0};
+    if (run->plan.launches_per_sample) { /* a chain of launches is the very question */
+        single.call_count = sequences * stages;
+        single.launches = sequences;
+    }
+    if (status == STATUS_OK)
+        status = take_samples(run, &single, run->options->seconds / 3.0, &result->single, error);
+    free(calls);
+    return status;
+}
+
+/* The clocks of an idle GPU are low: keep it busy with the very launches that are measured next. */
+static enum status warm_up(struct run *run, struct error *error)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct device_call calls[MEASURE_STAGES_MAX];
+    double start = now_s(), us = 0.0;
+    make_calls(run, 0, calls);
+    do {
+        enum status status = backend->stream_time(backend->state, calls, run->plan.stage_count, &us, error);
+        if (status != STATUS_OK)
+            return status;
+    } while (backend->needs_code && now_s() - start < WARM_UP_S);
+    return STATUS_OK;
+}
+
+static void measure_times(struct run *run)
+{
+    struct device_backend *backend = &run->device->backend;
+    struct error error = {0};
+    enum status status = warm_up(run, &error);
+    backend->sense(backend->state, &run->result->before);
+    if (status == STATUS_OK && run->plan.in_kernel_clock)
+        status = run_and_read(run, &error);
+    else if (status == STATUS_OK)
+        status = take_times(run, &error);
+    backend->sense(backend->state, &run->result->after);
+    if (status != STATUS_OK)
+        broke(run, status, &error);
+    else if (run->plan.definition->report)
+        run->plan.definition->report(&run->plan, run->host, run->result);
+}
+
+enum status measure_run(struct measure_device *device, const struct measure_config *config,
+                        const struct measure_options *options, struct measure_result *result, struct error *error)
+{
+    const struct measure_facts *facts = &device->backend.facts;
+    init_result(result);
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
+    run->device = device;
+    run->config = *config;
+    run->options = options;
+    run->result = result;
+    enum status status = STATUS_OK;
+    bool ready = make_plan(&run->plan, &run->config, facts, facts->cc_major * 10 + facts->cc_minor, result);
+    ready = ready && (!device->backend.needs_code || load_code(run, &run->config));
+    ready = ready && prepare_stages(run);
+    if (ready) {
+        bool right = false;
+        run->set_count = wanted_sets(run);
+        result->input_sets = run->set_count;
+        if (allocate_sets(run))
+            status = check_result(run, &right, error);
+        if (status == STATUS_OK && right && !options->check_only)
+            measure_times(run);
+    }
+    free_sets(run);
+    free(run);
+    return status;
+}
+
+struct measure_compiler {
+    struct code_compiler *code;
+};
+
+enum status measure_compiler_create(const char *nvrtc_path, const char *cache_directory,
+                                    struct measure_compiler **compiler, struct error *error)
+{
+    struct measure_compiler *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the kernel compiler");
+    enum status status = code_compiler_create(nvrtc_path, cache_directory, &made->code, error);
+    if (status != STATUS_OK) {
+        free(made);
+        return status;
+    }
+    *compiler = made;
+    return STATUS_OK;
+}
+
+void measure_compiler_free(struct measure_compiler *compiler)
+{
+    if (!compiler)
+        return;
+    code_compiler_free(compiler->code);
+    free(compiler);
+}
+
+void measure_compiler_version(const struct measure_compiler *compiler, int *major, int *minor)
+{
+    code_compiler_version(compiler->code, major, minor);
+}
+
+enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
+                            uint32_t sm_count, struct measure_result *result, struct error *error)
+{
+    struct measure_facts facts = {.cc_major = arch / 10, .cc_minor = arch % 10, .sm_count = sm_count, .l2_bytes = 1};
+    struct kernel_plan plan;
+    struct compiled_code code;
+    struct error reason = {0};
+    init_result(result);
+    if (!make_plan(&plan, config, &facts, arch, result))
+        return STATUS_OK;
+    enum status status = code_compile(compiler->code, plan.definition->source, config, arch, &code, &reason);
+    if (status == STATUS_BAD_DATA) {
+        end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, reason.text);
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        if (error)
+            *error = reason;
+        return status;
+    }
+    for (uint32_t i = 0; i < plan.stage_count; i++)
+        if (!compiled_code_resources(&code, plan.stages[i].entry, &result->stages[i]))
+            end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, "the compiler's log does not name the entry point");
+    compiled_code_release(&code);
+    return STATUS_OK;
+}

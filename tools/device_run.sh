@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# device_run.sh [--budget S] [--phases "check micro waves ..."] [--seconds S] [--repeats N]: runs on the GPU machine from the
+# folder that `make kernel-runner` fills (build/device): correctness of every kernel, then the campaigns of plans/, each
+# with its share of the budget. Results go to $OUT (default ./out) as one archive and one log; --resume FILE.tgz goes on
+# from an earlier archive.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-out}
+budget=240
+phases="check micro waves"
+seconds=0.05
+repeats=1
+resume=
+while [ $# -gt 1 ]; do
+    case $1 in
+    --budget) budget=$2 ;;
+    --phases) phases=$2 ;;
+    --seconds) seconds=$2 ;;
+    --repeats) repeats=$2 ;;
+    --resume) resume=$2 ;;
+    *) echo "device_run: unknown option $1" >&2; exit 2 ;;
+    esac
+    shift 2
+done
+start=$(date +%s)
+mkdir -p "$out"
+work=$(mktemp -d)
+results=$work/results
+mkdir -p "$results"
+[ -n "$resume" ] && tar -xzf "$resume" -C "$work"
+log=$out/device_run.log
+cache=${TMPDIR:-/tmp}/occam-code
+runner=$here/kernel-runner
+revision=$(cat "$here/revision" 2>/dev/null)
+export LD_LIBRARY_PATH=$here/lib:/usr/local/cuda/lib64:/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-}
+
+left() { echo $((start + budget - $(date +%s))); }
+say() { echo "$*" | tee -a "$log"; }
+save() { tar -czf "$out/results.tgz" -C "$work" results; }
+
+nvidia-smi --query-gpu=name,driver_version,compute_cap,clocks.sm,clocks.mem,temperature.gpu,power.draw,power.limit,ecc.mode.current,mig.mode.current \
+    --format=csv > "$results/environment.csv" 2>&1
+say "$(cat "$results/environment.csv")"
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. \r')
+if [ -z "$capability" ]; then
+    say 'device_run: no GPU found by nvidia-smi'
+    exit 4
+fi
+nvrtc=()
+if ! ldconfig -p 2>/dev/null | grep -q libnvrtc.so && ! ls /usr/local/cuda/lib64/libnvrtc.so* >/dev/null 2>&1; then
+    found=$(find / -xdev -name 'libnvrtc.so.1[23]' -print -quit 2>/dev/null)
+    [ -n "$found" ] && nvrtc=(--nvrtc "$found") && export LD_LIBRARY_PATH=$(dirname "$found"):$LD_LIBRARY_PATH
+fi
+
+# Compiling takes most of the host's time: all cores, before the GPU is touched.
+compile() {
+    local jobs i
+    jobs=$(nproc)
+    for ((i = 0; i < jobs; i++)); do
+        "$runner" compile "$1" --arch "$capability" --cache "$cache" --shard "$i/$jobs" "${nvrtc[@]}" \
+            > "$work/compiled.$i" 2>> "$log" &
+    done
+    wait
+    cat "$work"/compiled.* > "$results/$(basename "$1" .plan)-resources.csv"
+    say "$(basename "$1"): compiled after $(($(date +%s) - start)) s"
+}
+
+# The budget is shared evenly by what is left to do.
+count=$(echo "$phases" | wc -w)
+for phase in $phases; do
+    plan=$here/plans/$phase.plan
+    if [ ! -f "$plan" ]; then say "device_run: no plan $phase"; exit 2; fi
+    compile "$plan"
+    share=$(($(left) / count))
+    count=$((count - 1))
+    [ "$share" -lt 5 ] && say "$phase: no time left" && continue
+    if [ "$phase" = sanitize ]; then
+        for tool in memcheck racecheck; do
+            timeout "$share" compute-sanitizer --tool "$tool" --error-exitcode 9 "$runner" check "$plan" --cache "$cache" \
+                "${nvrtc[@]}" > "$results/sanitizer-$tool.txt" 2>&1
+            say "compute-sanitizer $tool: exit $?; $(tail -n 2 "$results/sanitizer-$tool.txt" | tr '\n' ' ')"
+        done
+        save
+        continue
+    fi
+    if [ "$phase" = profile ]; then
+        timeout "$share" ncu --clock-control none --set full -k regex:sparse_decode -c 4 "$runner" check "$plan" \
+            --cache "$cache" "${nvrtc[@]}" > "$results/profile.txt" 2>&1
+        say "ncu: exit $?"
+        grep -E "Duration|Stall|Bank|Throughput|Issue|Eligible|No Eligible|Tensor|Shared|Warp Cycles|OPT|INF" \
+            "$results/profile.txt" | head -120 > "$out/profile.txt"
+        save
+        continue
+    fi
+    extra=()
+    [ "$phase" = check ] && extra=(--check-only)
+    "$runner" measure "$plan" --out "$results/$phase" --budget "$share" --limit 20 --seconds "$seconds" \
+        --repeats "$repeats" --reference-every 40 --cache "$cache" --revision "$revision" "${nvrtc[@]}" "${extra[@]}" \
+        2>&1 | tee -a "$log"
+    save
+done
+say "all phases after $(($(date +%s) - start)) s"
+python3 "$here/summary.py" "$results" 2>&1 | tee "$out/summary.txt"
+save
