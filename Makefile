@@ -83,7 +83,7 @@ HAVE_CUDA_OCCUPANCY := 0
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
 include $(FEATURES)
 endif
-LIBRARIES := GSL LIBFYAML MUPARSER JANSSON ZLIB
+LIBRARIES := GSL LIBFYAML MUPARSER JANSSON ZLIB LIBELF
 $(foreach L,$(LIBRARIES),$(eval $L_CFLAGS ?=)$(eval $L_LIBS ?=))
 LIB_CFLAGS := $(foreach L,$(LIBRARIES),$($L_CFLAGS))
 LIB_LIBS := $(foreach L,$(LIBRARIES),$($L_LIBS)) -lm -ldl
