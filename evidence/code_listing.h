@@ -60,10 +60,23 @@ enum code_op {
 /* "global_loads", ...; static. */
 const char *code_op_name(enum code_op op);
 
+/* Special registers whose value differs within a CTA, or between CTAs. */
+enum code_special {
+    CODE_SPECIAL_NONE,
+    CODE_SPECIAL_THREAD_X, /* %tid.x, SR_TID.X */
+    CODE_SPECIAL_THREAD,   /* other coordinates of the thread */
+    CODE_SPECIAL_LANE,     /* %laneid */
+    CODE_SPECIAL_WARP,     /* %warpid */
+    CODE_SPECIAL_CTA,      /* %ctaid, %nctaid, cluster coordinates */
+    CODE_SPECIAL_OTHER     /* clocks, sizes, masks */
+};
+
 enum {
     CODE_OPERANDS_MAX = 40 /* registers kept per instruction and direction; more are dropped and `operands_cut` set */
 };
 #define CODE_NO_TARGET SIZE_MAX
+
+struct arena;
 
 /* Registers are numbers that mean the same register throughout one listing (numbered by the reader; 0 is none). */
 struct code_instruction {
@@ -82,8 +95,23 @@ struct code_instruction {
     uint32_t *addresses;      /* of the reads: those that form a memory address (the global one of an async copy) */
     bool operands_cut;
     bool has_immediate;
-    int64_t immediate; /* the literal of add, setp, mul, shl with one register and one integer literal */
+    int64_t immediate; /* the literal of an integer operation with one register and one literal (and bfe: the low 32
+                          bits hold the position, the high ones the length); negated for sub; of setp only where the
+                          literal is on the right; of mov the literal itself, with no register read */
     char mnemonic[24]; /* "add.s32", "IADD3", cut; for messages and for telling setp.lt from setp.ge */
+
+    /* Zero where a reader does not know. */
+    uint32_t guard; /* the register of the guard, also among `reads` */
+    bool guard_negated;
+    bool has_address_offset; /* the address is one register plus a literal */
+    int64_t address_offset;
+    uint32_t parameter;         /* constant loads: 1 + index of the kernel parameter */
+    enum code_special special;  /* moves: the special register read */
+    uint32_t elements;          /* converts, exponentials, half: elements per lane where packed; 0 means 1 */
+    bool to_global;             /* bulk and tensor copies and reductions out of shared memory */
+    bool on_shared;             /* atomics on shared memory */
+    uint32_t more_target_count; /* branches with a list of targets besides `target` */
+    const size_t *more_targets;
 };
 
 struct code_listing {
