@@ -57,8 +57,9 @@ CONFIG_FLAGS_coverage := -O0 -g --coverage
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE $(CPPFLAGS)
 # No -ffast-math, no -march=native, no contraction: the same input gives the same digits on every machine.
-ALL_CFLAGS := -std=c17 -ffp-contract=off -fopenmp $(CONFIG_FLAGS_$(CONFIG)) $(SANITIZE_FLAGS)
-ALL_LDFLAGS := -fopenmp $(CONFIG_FLAGS_$(CONFIG)) $(SANITIZE_FLAGS) -Wl,--as-needed $(LDFLAGS)
+OPENMP := -fopenmp
+ALL_CFLAGS := -std=c17 -ffp-contract=off $(OPENMP) $(CONFIG_FLAGS_$(CONFIG)) $(SANITIZE_FLAGS)
+ALL_LDFLAGS := $(OPENMP) $(CONFIG_FLAGS_$(CONFIG)) $(SANITIZE_FLAGS) -Wl,--as-needed $(LDFLAGS)
 
 ifeq ($(V),1)
 Q :=
@@ -71,7 +72,7 @@ endif
 # ---- libraries: probed once into features.mk, never before the packages were installed ----------------------------
 # Targets that work on a bare machine; everything else needs the compiler and the libraries.
 BARE_GOALS := help clean distclean setup-build setup-test setup-check demo test format format-check \
-              check-layers check-data check-docs check-words
+              check-layers check-data check-docs check-words fuzz fuzz-replay
 GOALS := $(if $(MAKECMDGOALS),$(MAKECMDGOALS),all)
 FEATURES := $(BUILD)/features.mk
 FEATURES_MISSING :=
@@ -228,7 +229,7 @@ kernel-resources: $(KERNEL_RUNNER) ## compile the kernels for every architecture
 	@for arch in $(RESOURCE_ARCHS); do \
 	    $(KERNEL_RUNNER) compile data/campaigns/resources.plan --arch $$arch --cache $(BUILD)/kernel-code \
 	        > $(BUILD)/resources-$$arch.csv || exit 1; done
-	@tools/kernel_resources.py "$$(ls $(BUILD)/kernel-code | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
+	@$(KERNEL_RUNNER) list | tools/kernel_resources.py "$$(ls $(BUILD)/kernel-code | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
 	    data/resources $(patsubst %,$(BUILD)/resources-%.csv,$(RESOURCE_ARCHS))
 
 # ---- tests -------------------------------------------------------------------------------------------------------
@@ -239,6 +240,12 @@ PROPERTY_RUNNER := $(BUILD)/tests/run-property
 GOLDEN_PROGRAM := $(BUILD)/tests/golden-predictions
 SUPPORT_LIBRARY := $(BUILD)/tests/libsupport.a
 SUPPORT_SOURCES := $(sort $(wildcard tests/support/*.c))
+FUZZ_SECONDS ?= 60
+FUZZ ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_CC ?= clang-14
+FUZZ_FOLDER := $(BUILD)/tests/fuzz
+FUZZ_REPLAYS := $(patsubst tests/fuzz/%.c,$(FUZZ_FOLDER)/replay/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_PROGRAMS := $(patsubst %,$(FUZZ_FOLDER)/libfuzzer/fuzz_%,$(FUZZ))
 
 $(BUILD)/tests/unit_list.c: FORCE
 	@.ci/write-if-changed $@ "$$(.ci/suite-list suite_ $(UNIT_SUITES))"
@@ -269,11 +276,11 @@ $(GOLDEN_PROGRAM): $(BUILD)/tests/golden/golden_predictions.o $(TEST_LINK_INPUTS
 need-check:
 	@test '$(HAVE_CHECK)' = 1 || { echo 'The tests need Check: run  .ci/install test' >&2; exit 1; }
 
-test: ## install what the tests need, build, run all tests (unit, property, golden, CLI)
+test: ## install what the tests need, build, run all tests (unit, property, golden, fuzz corpora, CLI)
 	@.ci/install build test
 	@$(MAKE) test-all
-test-all: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER) $(GOLDEN_PROGRAM) $(PROGRAM)
-	@OCCAM='$(PROGRAM)' tests/run_all.sh '$(UNIT_RUNNER)' '$(PROPERTY_RUNNER)' '$(GOLDEN_PROGRAM)'
+test-all: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER) $(GOLDEN_PROGRAM) $(PROGRAM) $(FUZZ_REPLAYS)
+	@OCCAM='$(PROGRAM)' tests/run_all.sh '$(UNIT_RUNNER)' '$(PROPERTY_RUNNER)' '$(GOLDEN_PROGRAM)' '$(FUZZ_FOLDER)/replay'
 test-unit: need-check $(UNIT_RUNNER) ## unit tests: SUITES="status csv" ROOMS="base" (or LIB_SOURCES="base/status.c")
 	@$(UNIT_RUNNER)
 test-property: need-check $(PROPERTY_RUNNER) ## seeded property tests: PROP_SEED, PROP_CASES
@@ -303,6 +310,29 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_LINK_
 	$(link_test)
 bench: $(PROGRAM) $(BENCH_PROGRAMS) ## speed of the program itself: predictions per second, memory, start-up
 	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(BENCH_PROGRAMS)
+
+# ---- fuzzing -----------------------------------------------------------------------------------------------------
+# Every tests/fuzz/fuzz_NAME.c is one target. With a plain compiler it is linked with the replay driver and tries the
+# inputs of tests/fuzz/corpus/NAME; with clang and libFuzzer it looks for new ones (CONTRIBUTING.md).
+$(FUZZ_REPLAYS): $(FUZZ_FOLDER)/replay/%: $(FUZZ_FOLDER)/%.o $(FUZZ_FOLDER)/replay_driver.o $(LIBRARY) $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
+$(FUZZ_PROGRAMS): $(FUZZ_FOLDER)/libfuzzer/%: $(FUZZ_FOLDER)/%.o $(LIBRARY) $(BUILD)/link.stamp
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
+.PHONY: fuzz fuzz-run fuzz-replay fuzz-replay-run
+fuzz: ## look for inputs that break a reader: FUZZ="sass ptx" FUZZ_SECONDS=60 (clang and libFuzzer: .ci/install fuzz)
+	@command -v '$(FUZZ_CC)' >/dev/null || { echo 'fuzz needs $(FUZZ_CC): run  .ci/install fuzz' >&2; exit 1; }
+	@$(MAKE) CC='$(FUZZ_CC)' CONFIG=release SANITIZE=fuzzer-no-link,address,undefined OPENMP= CUDA=0 STRICT=0 WARNINGS=-Wall \
+	    ROOMS='base model/describe model/predict evidence' FUZZ='$(FUZZ)' fuzz-run
+fuzz-run: $(FUZZ_PROGRAMS)
+	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/fuzz.sh $(FUZZ_FOLDER)/libfuzzer $(FUZZ)
+fuzz-replay: ## try all inputs of tests/fuzz/corpus again, under the sanitizers of the plain compiler
+	@$(MAKE) SANITIZE=address,undefined fuzz-replay-run
+fuzz-replay-run: $(FUZZ_REPLAYS)
+	@tests/fuzz/replay.sh $(FUZZ_FOLDER)/replay
 
 # ---- reports -----------------------------------------------------------------------------------------------------
 .PHONY: report

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run_all.sh UNIT_RUNNER PROPERTY_RUNNER GOLDEN_PROGRAM: runs every kind of test, goes on after a failure, and closes with
-# one line over all of them in Check's form. OCCAM names the program that the command-line tests call.
+# run_all.sh UNIT_RUNNER PROPERTY_RUNNER GOLDEN_PROGRAM REPLAY_FOLDER: runs every kind of test, goes on after a failure, and
+# closes with one line over all of them in Check's form. OCCAM names the program that the command-line tests call.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 TEST_COUNTS=$(mktemp)
@@ -21,6 +21,7 @@ run() {
 run 'unit tests' "$1"
 run 'property tests' "$2"
 run 'golden predictions' tests/golden/compare.sh "$3"
+run 'inputs of the fuzz targets' tests/fuzz/replay.sh "$4"
 run 'command-line tests' tests/cli/run.sh
 
 awk '{ checks += $1; failures += $2; errors += $3 }
