@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_buffer.h"
+
 enum {
     DEVICE_RESERVE_BYTES = 1024, /* per CTA, cc 8.0 and later; data/compute_capabilities/ */
     RESERVE_ARCH_MIN = 80,
@@ -35,6 +37,21 @@ const char *compiled_figure_name(enum compiled_figure figure)
 }
 #undef COMPILED_FIGURE_NAME
 
+/* Names go to terminals and into JSON: control characters, and what is no UTF-8, become '?'. */
+static char *copy_printable(struct arena *arena, const char *text, size_t length)
+{
+    char *copy = arena_copy_text(arena, text, length);
+    size_t bad = 0;
+    bool is_utf8 = copy != NULL && utf8_check(copy, strlen(copy), &bad) == STATUS_OK;
+    for (char *at = copy; at != NULL && *at != '\0'; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte < ' ' || byte == 0x7f || (byte > 0x7f && !is_utf8)) {
+            *at = '?';
+        }
+    }
+    return copy;
+}
+
 enum status compiled_kernel_list_add(struct compiled_kernel_list *list, const char *name, size_t name_length,
                                      const char *file, struct compiled_kernel **kernel, struct error *error)
 {
@@ -50,7 +67,7 @@ enum status compiled_kernel_list_add(struct compiled_kernel_list *list, const ch
     /* Kernels of one file stand beside each other and share its name. */
     const char *known = list->count > 0 ? list->items[list->count - 1].file : "";
     const char *own_file = strcmp(known, file) == 0 ? known : arena_copy_text(&list->arena, file, strlen(file));
-    const char *own_name = arena_copy_text(&list->arena, name, name_length);
+    const char *own_name = copy_printable(&list->arena, name, name_length);
     if (own_file == NULL || own_name == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for the kernels of %s", file);
     }
@@ -77,7 +94,7 @@ void compiled_kernel_remark(struct compiled_kernel_list *list, struct compiled_k
     va_start(arguments, format);
     (void)vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     va_end(arguments);
-    const char *note = arena_copy_text(&list->arena, text, strlen(text));
+    const char *note = copy_printable(&list->arena, text, strlen(text));
     kernel->note = note != NULL ? note : kernel->note;
 }
 
