@@ -20,6 +20,8 @@ SUITES ?=
 CASES ?=
 CUDA ?= auto
 CUDA_HOME ?= /usr/local/cuda
+# auto: release builds compile data/campaigns/embedded.plan where NVRTC is found; 0 and CUDA=0: nothing is built in.
+EMBED_CODE ?= auto
 PKG_CONFIG ?= pkg-config
 AR := ar
 ifeq ($(origin CC),default)
@@ -106,7 +108,7 @@ HEADERS := $(sort $(wildcard $(addsuffix /*.h,$(ALL_ROOMS))))
 PUBLIC_HEADERS := $(shell sed -n 's/^.include "\(.*\)"/\1/p' occam.h)
 TEST_SOURCES := $(sort $(wildcard tests/*/*.c))
 EXAMPLE_SOURCES := $(sort $(wildcard examples/*.c))
-C_SOURCES := $(call room_sources,$(ALL_ROOMS)) $(TEST_SOURCES) $(EXAMPLE_SOURCES)
+C_SOURCES := $(call room_sources,$(ALL_ROOMS)) $(TEST_SOURCES) $(EXAMPLE_SOURCES) $(sort $(wildcard tools/*.c))
 FORMATTED := $(C_SOURCES) $(HEADERS) $(sort $(wildcard tests/*/*.h)) occam.h
 DATA_FILES := $(shell LC_ALL=C find data/compute_capabilities data/devices data/resources data/scenarios -type f \
               \( -name '*.csv' -o -name '*.yaml' \) 2>/dev/null | LC_ALL=C sort)
@@ -114,7 +116,9 @@ DATA_FILES := $(shell LC_ALL=C find data/compute_capabilities data/devices data/
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$1)
 EMBEDDED_OBJECTS := $(if $(filter evidence,$(ROOMS)),$(BUILD)/embedded/data.o $(BUILD)/embedded/table.o)
 KERNEL_TEXTS := $(sort $(wildcard kernels/*.cu kernels/*.cuh))
-EMBEDDED_OBJECTS += $(if $(filter kernels,$(ROOMS)),$(BUILD)/embedded/kernels.o $(BUILD)/embedded/kernel_table.o)
+KERNEL_OBJECTS := $(BUILD)/embedded/kernels.o $(BUILD)/embedded/kernel_table.o
+CODE_OBJECTS := $(BUILD)/embedded/code.o $(BUILD)/embedded/code_table.o
+EMBEDDED_OBJECTS += $(if $(filter kernels,$(ROOMS)),$(KERNEL_OBJECTS) $(CODE_OBJECTS))
 LIB_OBJECTS := $(call objects_of,$(LIB_SOURCES)) $(EMBEDDED_OBJECTS)
 # A part of the library (ROOMS=..., or LIB_SOURCES="base/status.c ...") never takes the whole one's place.
 PARTIAL := $(filter-out $(ROOMS),$(filter-out cli,$(ALL_ROOMS)))$(filter command,$(origin LIB_SOURCES))
@@ -189,6 +193,34 @@ $(BUILD)/embedded/kernels.o: $(BUILD)/embedded/kernels.S $(BUILD)/flags.stamp
 	$(call say,AS,$<)
 	$(Q)$(CC) -c -o $@ $<
 $(BUILD)/embedded/kernel_table.o: $(BUILD)/embedded/kernel_table.c $(BUILD)/flags.stamp kernels/code_compiler.h
+	$(call say,CC,$<)
+	$(Q)$(ROOM_CC) -c -o $@ $<
+
+# And so does machine code of some configurations, for machines with a driver alone. What was compiled once is found in
+# KERNEL_CODE again, by every configuration of the build, as long as text, settings and NVRTC are the same.
+EMBED_ARCHS := $(if $(filter 0,$(CUDA) $(EMBED_CODE))$(filter-out release,$(CONFIG))$(SANITIZE),,80 86 89 90 100 120)
+KERNEL_CODE ?= $(BUILD_ROOT)/kernel-code
+EMBED_PROGRAM := $(BUILD)/embedded/embed-code
+EMBED_LISTS := $(EMBED_ARCHS:%=$(BUILD)/embedded/code/%.list)
+$(BUILD)/embedded/no_code.c: .ci/embed-code
+	@mkdir -p $(@D)
+	@.ci/embed-code table > $@
+$(EMBED_PROGRAM): $(BUILD)/tools/embed_code.o $(call objects_of,$(call room_sources,base kernels) calibrate/campaign_plan.c) \
+                  $(BUILD)/embedded/no_code.o $(KERNEL_OBJECTS) $(BUILD)/link.stamp
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -lm -ldl
+$(BUILD)/embedded/code.stamp: data/campaigns/embedded.plan .ci/embed-code $(FEATURES) $(if $(EMBED_ARCHS),$(EMBED_PROGRAM))
+	$(if $(EMBED_ARCHS),$(call say,NVRTC,$< (EMBED_CODE=0 to leave it out)))
+	@rm -rf '$(BUILD)/embedded/code' && mkdir -p '$(BUILD)/embedded/code'
+	$(if $(EMBED_ARCHS),$(Q).ci/embed-code compile $(EMBED_PROGRAM) $< '$(KERNEL_CODE)' '$(BUILD)/embedded/code' \
+	    '$(firstword $(wildcard $(CUDA_HOME)/lib64/libnvrtc.so))' $(EMBED_ARCHS))
+	@.ci/embed-code write '$(BUILD)/embedded' $(EMBED_LISTS)
+	@touch $@
+$(BUILD)/embedded/code.S $(BUILD)/embedded/code_table.c: $(BUILD)/embedded/code.stamp ;
+$(BUILD)/embedded/code.o: $(BUILD)/embedded/code.S $(BUILD)/flags.stamp
+	$(call say,AS,$<)
+	$(Q)$(CC) -c -o $@ $<
+$(BUILD)/embedded/code_table.o $(BUILD)/embedded/no_code.o: $(BUILD)/embedded/%.o: $(BUILD)/embedded/%.c $(BUILD)/flags.stamp \
+                                                            kernels/embedded_code.h kernels/code_compiler.h
 	$(call say,CC,$<)
 	$(Q)$(ROOM_CC) -c -o $@ $<
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * NVRTC behind a disk cache. The cache is keyed by text, options and architecture, and the compiler's version stands in
- * the file name, so that a machine without a compiler can still use what another one compiled. */
+ * NVRTC behind built-in code and a disk cache. Both are keyed by text, options and architecture; the compiler's version
+ * stands in the cache's file names, so that a machine without a compiler can still use what another one compiled. */
 #include "kernels/code_compiler.h"
 
 #include <ctype.h>
@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "kernels/cuda_driver.h"
+#include "kernels/embedded_code.h"
 
 enum {
     OPTIONS_MAX = MEASURE_SETTINGS_MAX + 8,
     OPTION_SIZE = 64,
-    HEADERS_MAX = 8,
-    PATH_SIZE = 600
+    HEADERS_MAX = 8
 };
 
 struct code_compiler {
@@ -149,14 +149,16 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* Includes between kernel sources: every built-in text whose name ends in .cuh. */
-static uint64_t hash_inputs(const char *text, const struct option_list *options)
+uint64_t code_hash(const char *text, const struct measure_config *config, unsigned arch)
 {
+    struct option_list options;
+    list_options(config, arch, &options);
     uint64_t hash = hash_text(0xcbf29ce484222325ULL, text);
     for (const struct kernel_source *source = kernel_sources; source->name; source++)
         if (strstr(source->name, ".cuh") && strstr(text, source->name))
             hash = hash_text(hash, source->text);
-    for (int i = 0; i < options->count; i++)
-        hash = hash_text(hash, options->text[i]);
+    for (int i = 0; i < options.count; i++)
+        hash = hash_text(hash, options.text[i]);
     return hash;
 }
 
@@ -183,7 +185,7 @@ static bool read_file(const char *path, void **bytes, size_t *size)
 /* Written under another name first: a reader never sees half a file. */
 static void write_file(const char *path, const void *bytes, size_t size)
 {
-    char draft[PATH_SIZE + 24];
+    char draft[CODE_PATH_SIZE + 24];
     snprintf(draft, sizeof draft, "%s.%ld", path, (long)getpid());
     FILE *stream = fopen(draft, "wb");
     if (!stream)
@@ -194,30 +196,47 @@ static void write_file(const char *path, const void *bytes, size_t size)
         unlink(draft);
 }
 
-static void cache_path(const struct code_compiler *compiler, const char *source, uint64_t hash, const char *ending,
-                       char out[PATH_SIZE])
+void code_cache_path(const char *directory, const char *source_name, uint64_t hash, int major, int minor,
+                     const char *ending, char out[CODE_PATH_SIZE])
 {
-    if (compiler->major)
-        snprintf(out, PATH_SIZE, "%s/%s-%016llx-%d.%d%s", compiler->cache, source, (unsigned long long)hash,
-                 compiler->major, compiler->minor, ending);
+    if (major)
+        snprintf(out, CODE_PATH_SIZE, "%s/%s-%016llx-%d.%d%s", directory, source_name, (unsigned long long)hash, major,
+                 minor, ending);
     else
-        snprintf(out, PATH_SIZE, "%s/%s-%016llx-*%s", compiler->cache, source, (unsigned long long)hash, ending);
+        snprintf(out, CODE_PATH_SIZE, "%s/%s-%016llx-*%s", directory, source_name, (unsigned long long)hash, ending);
 }
 
-static bool read_cached(const struct code_compiler *compiler, const char *source, uint64_t hash, const char *ending,
-                        void **bytes, size_t *size)
+/* The version at the end of DIRECTORY/SOURCE-HASH-VERSION.cubin. */
+static void version_of_path(const char *path, struct compiled_code *code)
 {
-    char path[PATH_SIZE];
-    cache_path(compiler, source, hash, ending, path);
-    if (compiler->major)
-        return read_file(path, bytes, size);
+    const char *dash = strrchr(path, '-');
+    if (!dash || sscanf(dash, "-%d.%d.", &code->compiler_major, &code->compiler_minor) != 2)
+        code->compiler_major = code->compiler_minor = 0;
+}
+
+/* Image and log of one version: with a compiler its own, else the first there is. */
+static bool read_cached(const struct code_compiler *compiler, const char *source, uint64_t hash,
+                        struct compiled_code *code)
+{
+    char path[CODE_PATH_SIZE];
+    size_t log_bytes;
     glob_t found;
-    bool good = false;
-    if (glob(path, 0, NULL, &found) == 0) {
-        good = found.gl_pathc > 0 && read_file(found.gl_pathv[0], bytes, size);
+    code_cache_path(compiler->cache, source, hash, compiler->major, compiler->minor, ".cubin", path);
+    if (!compiler->major) {
+        if (glob(path, 0, NULL, &found) != 0)
+            return false;
+        bool fits = found.gl_pathc > 0 && strlen(found.gl_pathv[0]) < sizeof path;
+        snprintf(path, sizeof path, "%s", fits ? found.gl_pathv[0] : "");
         globfree(&found);
     }
-    return good;
+    version_of_path(path, code);
+    if (!read_file(path, &code->image, &code->image_bytes))
+        return false;
+    code_cache_path(compiler->cache, source, hash, code->compiler_major, code->compiler_minor, ".log", path);
+    if (read_file(path, (void **)&code->log, &log_bytes))
+        return true;
+    compiled_code_release(code);
+    return false;
 }
 
 /* The first line that says "error", else the first line. */
@@ -276,43 +295,51 @@ static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const 
     return status;
 }
 
+static enum status compile_fresh(struct code_compiler *compiler, const char *source_name, const char *text,
+                                 const struct option_list *options, struct compiled_code *code, struct error *error)
+{
+    char file[MEASURE_NAME_SIZE + 4];
+    bool refused;
+    snprintf(file, sizeof file, "%s.cu", source_name);
+    enum status status = run_nvrtc(&compiler->nvrtc, file, text, options, true, &refused, code, error);
+    if (refused) {
+        compiled_code_release(code);
+        status = run_nvrtc(&compiler->nvrtc, file, text, options, false, &refused, code, error);
+    }
+    if (status != STATUS_OK)
+        compiled_code_release(code);
+    code->compiler_major = compiler->major;
+    code->compiler_minor = compiler->minor;
+    return status;
+}
+
 enum status code_compile(struct code_compiler *compiler, const char *source_name, const struct measure_config *config,
                          unsigned arch, struct compiled_code *code, struct error *error)
 {
     struct option_list options;
-    char file[MEASURE_NAME_SIZE + 4], path[PATH_SIZE];
+    char file[MEASURE_NAME_SIZE + 4], path[CODE_PATH_SIZE];
     memset(code, 0, sizeof *code);
     snprintf(file, sizeof file, "%s.cu", source_name);
     const char *text = kernel_source_find(file);
     if (!text)
         BUG("no kernel source %s is built in", file);
-    list_options(config, arch, &options);
-    uint64_t hash = hash_inputs(text, &options);
-    size_t log_bytes;
-    if (compiler->cache[0] && read_cached(compiler, source_name, hash, ".cubin", &code->image, &code->image_bytes)) {
-        if (read_cached(compiler, source_name, hash, ".log", (void **)&code->log, &log_bytes))
-            return STATUS_OK;
-        compiled_code_release(code);
-    }
+    uint64_t hash = code_hash(text, config, arch);
+    const struct embedded_code *embedded = embedded_code_find(source_name, hash);
+    if (embedded && embedded_code_usable(embedded, compiler->major, compiler->minor))
+        return embedded_code_copy(embedded, code, error);
+    if (compiler->cache[0] && read_cached(compiler, source_name, hash, code))
+        return STATUS_OK;
     if (!compiler->nvrtc.library)
-        return error_set(error, STATUS_MISSING, "%s is not in the code cache and NVRTC was not found", source_name);
-    bool refused;
-    enum status status = run_nvrtc(&compiler->nvrtc, file, text, &options, true, &refused, code, error);
-    if (refused) {
-        compiled_code_release(code);
-        status = run_nvrtc(&compiler->nvrtc, file, text, &options, false, &refused, code, error);
-    }
-    if (status != STATUS_OK) {
-        compiled_code_release(code);
-        return status;
-    }
-    if (compiler->cache[0]) {
-        cache_path(compiler, source_name, hash, ".log", path);
+        return embedded_code_explain(source_name, arch, error);
+    list_options(config, arch, &options);
+    enum status status = compile_fresh(compiler, source_name, text, &options, code, error);
+    if (status == STATUS_OK && compiler->cache[0]) {
+        code_cache_path(compiler->cache, source_name, hash, compiler->major, compiler->minor, ".log", path);
         write_file(path, code->log, strlen(code->log));
-        cache_path(compiler, source_name, hash, ".cubin", path);
+        code_cache_path(compiler->cache, source_name, hash, compiler->major, compiler->minor, ".cubin", path);
         write_file(path, code->image, code->image_bytes);
     }
-    return STATUS_OK;
+    return status;
 }
 
 void compiled_code_release(struct compiled_code *code)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Kernel text to machine code: NVRTC opened at run time, with a cache of compiled code on disk. */
+ * Kernel text to machine code: what is built in, then a cache of compiled code on disk, then NVRTC opened at run time.
+ */
 #ifndef OCCAM_KERNELS_CODE_COMPILER_H
 #define OCCAM_KERNELS_CODE_COMPILER_H
 
@@ -10,7 +11,8 @@ struct code_compiler; /* opaque */
 struct compiled_code {
     void *image; /* a cubin; freed by compiled_code_release */
     size_t image_bytes;
-    char *log; /* what the assembler said, NUL-terminated */
+    char *log;                          /* what the assembler said, NUL-terminated */
+    int compiler_major, compiler_minor; /* NVRTC that made it; 0.0 where the cache does not say */
 };
 
 /* nvrtc_path and cache_directory may be NULL, nvrtc_path "" means none; a missing compiler is found out by
@@ -20,14 +22,26 @@ MUST_CHECK enum status code_compiler_create(const char *nvrtc_path, const char *
 void code_compiler_free(struct code_compiler *compiler);
 /* 0.0 when no compiler was found. */
 void code_compiler_version(const struct code_compiler *compiler, int *major, int *minor);
-/* The code of one configuration for sm_<arch>; config NULL = the source alone. STATUS_MISSING: no compiler and not in
- * the cache. STATUS_BAD_DATA: the compiler's first complaint is in *error. */
+/* The code of one configuration for sm_<arch>; config NULL = the source alone. Built-in code is used when it was made
+ * from today's text by the NVRTC version found here, or none is found. STATUS_MISSING: no compiler, not built in and
+ * not in the cache; *error lists what is built in. STATUS_BAD_DATA: the compiler's first complaint is in *error. */
 MUST_CHECK enum status code_compile(struct code_compiler *compiler, const char *source_name,
                                     const struct measure_config *config, unsigned arch, struct compiled_code *code,
                                     struct error *error);
 void compiled_code_release(struct compiled_code *code);
 /* Registers, spills, static SMEM, barriers of one entry point out of the log. False if the log does not mention it. */
 bool compiled_code_resources(const struct compiled_code *code, const char *entry, struct measure_resources *resources);
+
+/* Over the text, the .cuh texts it names and all options of the compiler: settings, architecture. What code is filed
+ * under, so that code of another text is never found. config NULL = the source alone. */
+uint64_t code_hash(const char *text, const struct measure_config *config, unsigned arch);
+enum {
+    CODE_PATH_SIZE = 600
+};
+/* Where the compiler keeps that code: DIRECTORY/SOURCE-HASH-VERSION + ending, ".cubin" or ".log". Version 0.0: a glob
+ * pattern over all versions. */
+void code_cache_path(const char *directory, const char *source_name, uint64_t hash, int major, int minor,
+                     const char *ending, char out[CODE_PATH_SIZE]);
 
 /* Text of kernels/NAME.cu as built in, or NULL. */
 const char *kernel_source_find(const char *name);
