@@ -131,6 +131,9 @@ struct code_listing {
     size_t unknown_count;       /* instructions that no rule knew (OTHER because unknown, not because listed) */
     bool truncated;             /* the text ended inside the kernel, or a limit was hit; `note` says which */
     char note[160];
+    uint32_t max_registers;        /* .maxnreg; 0 not given */
+    uint32_t min_ctas_per_sm;      /* .minnctapersm; 0 not given */
+    const char *const *parameters; /* names, parameter_count of them; NULL where the text has none */
 };
 void code_listing_release(struct code_listing *listing);
 

@@ -12,7 +12,7 @@
 #include "evidence/code_listing.h"
 
 enum {
-    PTX_ENTRIES_MAX = 65536,
+    PTX_ENTRIES_MAX = 16384,
     PTX_INSTRUCTIONS_MAX = 4 << 20, /* per entry; what follows is left out and the listing marked truncated */
     PTX_SCOPES_MAX = 64             /* nested braces */
 };
