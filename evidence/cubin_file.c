@@ -12,10 +12,12 @@ enum {
     MACHINE_CUDA = 190,
     ABI_CUDA_12 = 7,
     ABI_CUDA_13 = 8,
-    SYMBOL_IS_ENTRY = 0x10, /* st_other */
+    SYMBOL_IS_ENTRY = 0x10,          /* st_other */
+    SECTION_ATTRIBUTES = 0x70000000, /* .nv.info */
     SECTION_SHARED_RELOCATABLE = 0x7000000a,
     REGCOUNT_NONE = 255, /* MAXREG_COUNT: nothing asked for */
-    FLAG_ACCELERATED_ABI7 = 1 << 11
+    FLAG_ACCELERATED_ABI7 = 1 << 11,
+    FLAG_ACCELERATED_ABI8 = 1 << 3 /* set by ptxas 12.9, not by 13.0, which writes .nv.compat's attribute 9 */
 };
 
 /* Records of .nv.info and .nv.compat: form, attribute, then a 16-bit value or a length and that many bytes. */
@@ -58,6 +60,7 @@ struct cubin_kernel {
 struct cubin {
     const char *name; /* for messages */
     struct error *error;
+    size_t length;
     Elf *elf;
     GElf_Ehdr header;
     uint32_t arch;
@@ -115,10 +118,15 @@ static enum status check_header(struct cubin *cubin)
         cubin->arch = flags & 0xff;
         cubin->suffix = (flags & FLAG_ACCELERATED_ABI7) != 0 ? 'a' : 0;
     } else if (abi == ABI_CUDA_13) {
-        cubin->arch = flags >> 8 & 0xff; /* the suffix stands in .nv.compat */
+        cubin->arch = flags >> 8 & 0xff;
+        cubin->suffix = (flags & FLAG_ACCELERATED_ABI8) != 0 ? 'a' : 0;
     } else {
         return error_set_at(cubin->error, STATUS_BAD_DATA, cubin->name, 0, 0,
                             "a cubin of ABI version %u; known are up to 8 (CUDA 13)", abi);
+    }
+    if (header->e_phoff > cubin->length ||
+        (uint64_t)header->e_phnum * header->e_phentsize > cubin->length - header->e_phoff) {
+        return fail(cubin, "the file ends before its program headers do");
     }
     return cubin->arch >= 10 ? STATUS_OK : fail(cubin, "a cubin whose header names no architecture");
 }
@@ -142,6 +150,14 @@ static enum status section_header(const struct cubin *cubin, size_t index, GElf_
     Elf_Scn *section = elf_getscn(cubin->elf, index);
     if (section == NULL || gelf_getshdr(section, header) == NULL) {
         return error_set_at(cubin->error, STATUS_BAD_DATA, cubin->name, 0, 0, "section %zu cannot be read", index);
+    }
+    /* SMEM sections take no bytes of the file, whatever their type; all others of these types do. */
+    bool has_bytes = header->sh_type == SHT_PROGBITS || header->sh_type == SHT_SYMTAB ||
+                     header->sh_type == SHT_STRTAB || header->sh_type == SHT_RELA || header->sh_type == SHT_NOTE ||
+                     header->sh_type == SECTION_ATTRIBUTES;
+    if (has_bytes && (header->sh_offset > cubin->length || header->sh_size > cubin->length - header->sh_offset)) {
+        return error_set_at(cubin->error, STATUS_BAD_DATA, cubin->name, 0, 0, "section %zu lies outside the file",
+                            index);
     }
     return STATUS_OK;
 }
@@ -529,7 +545,7 @@ static enum status read_cubin(struct cubin *cubin, struct compiled_kernel_list *
 enum status cubin_parse(const char *bytes, size_t length, const char *name, struct compiled_kernel_list *list,
                         struct error *error)
 {
-    struct cubin cubin = {.name = name, .error = error, .name_budget = 4 * length};
+    struct cubin cubin = {.name = name, .error = error, .length = length, .name_budget = 4 * length};
     if (cubin_is_fatbin(bytes, length)) {
         return fail(&cubin, "a container of several cubins: take them out with cuobjdump -xelf all");
     }
