@@ -278,8 +278,12 @@ static void write_origin(FILE *stream, const struct campaign_row *row)
     write_text(stream, row->facts->gpu_name);
     write_text(stream, row->facts->gpu_id);
     write_text(stream, row->facts->driver_text);
-    snprintf(text, sizeof text, "NVRTC %d.%d", row->facts->compiler_major, row->facts->compiler_minor);
-    write_text(stream, row->facts->compiler_major ? text : "");
+    /* Code that is built in or cached may be of another compiler than the one that is here, or is not. */
+    bool known = row->result->compiler_major != 0;
+    int major = known ? row->result->compiler_major : row->facts->compiler_major;
+    int minor = known ? row->result->compiler_minor : row->facts->compiler_minor;
+    snprintf(text, sizeof text, "NVRTC %d.%d", major, minor);
+    write_text(stream, major ? text : "");
     write_text(stream, row->revision ? row->revision : "");
 }
 

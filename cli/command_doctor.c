@@ -13,6 +13,7 @@
 #include "cli/report.h"
 #include "evidence/device_catalogue.h"
 #include "evidence/embedded_data.h"
+#include "kernels/measure.h"
 
 static struct probe probe_devices(void)
 {
@@ -60,6 +61,14 @@ static struct probe probe_embedded(const char *folder, const char *none)
     return result;
 }
 
+static struct probe probe_kernel_code(void)
+{
+    struct probe result;
+
+    result.found = measure_embedded_describe(result.text, sizeof result.text) > 0;
+    return result;
+}
+
 /* The same places as evidence/device_catalogue reads. */
 static struct probe probe_user_directory(void)
 {
@@ -98,6 +107,7 @@ static void record_all(struct report *report)
     record_probe(report, "GPU and driver", probe_gpu(), "measuring; predictions need no GPU");
     record_probe(report, "nvcc", probe_nvcc(), "building the measurement kernels");
     record_probe(report, "NVRTC", probe_nvrtc(), "compiling measurement kernels for one configuration at run time");
+    record_probe(report, "built-in kernel code", probe_kernel_code(), "measuring without NVRTC");
     record_probe(report, "gnuplot", probe_gnuplot(), "occam plot");
     record_probe(report, "devices", probe_devices(), "every prediction");
     record_probe(report, "own device files", probe_user_directory(), "GPUs that are not built in");

@@ -295,44 +295,53 @@ static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const 
     return status;
 }
 
-static enum status compile_fresh(struct code_compiler *compiler, const char *source_name, const char *text,
-                                 const struct option_list *options, struct compiled_code *code, struct error *error)
+static const char *source_text(const char *source_name, char file[MEASURE_NAME_SIZE + 4])
 {
+    snprintf(file, MEASURE_NAME_SIZE + 4, "%s.cu", source_name);
+    const char *text = kernel_source_find(file);
+    if (!text)
+        BUG("no kernel source %s is built in", file);
+    return text;
+}
+
+enum status code_compile_fresh(struct code_compiler *compiler, const char *source_name,
+                               const struct measure_config *config, unsigned arch, struct compiled_code *code,
+                               struct error *error)
+{
+    struct option_list options;
     char file[MEASURE_NAME_SIZE + 4];
+    const char *text = source_text(source_name, file);
     bool refused;
-    snprintf(file, sizeof file, "%s.cu", source_name);
-    enum status status = run_nvrtc(&compiler->nvrtc, file, text, options, true, &refused, code, error);
+    memset(code, 0, sizeof *code);
+    if (!compiler->nvrtc.library)
+        return embedded_code_explain(source_name, arch, error);
+    list_options(config, arch, &options);
+    enum status status = run_nvrtc(&compiler->nvrtc, file, text, &options, true, &refused, code, error);
     if (refused) {
         compiled_code_release(code);
-        status = run_nvrtc(&compiler->nvrtc, file, text, options, false, &refused, code, error);
+        status = run_nvrtc(&compiler->nvrtc, file, text, &options, false, &refused, code, error);
     }
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
         compiled_code_release(code);
+        return status;
+    }
     code->compiler_major = compiler->major;
     code->compiler_minor = compiler->minor;
-    return status;
+    return STATUS_OK;
 }
 
 enum status code_compile(struct code_compiler *compiler, const char *source_name, const struct measure_config *config,
                          unsigned arch, struct compiled_code *code, struct error *error)
 {
-    struct option_list options;
     char file[MEASURE_NAME_SIZE + 4], path[CODE_PATH_SIZE];
+    uint64_t hash = code_hash(source_text(source_name, file), config, arch);
     memset(code, 0, sizeof *code);
-    snprintf(file, sizeof file, "%s.cu", source_name);
-    const char *text = kernel_source_find(file);
-    if (!text)
-        BUG("no kernel source %s is built in", file);
-    uint64_t hash = code_hash(text, config, arch);
     const struct embedded_code *embedded = embedded_code_find(source_name, hash);
     if (embedded && embedded_code_usable(embedded, compiler->major, compiler->minor))
         return embedded_code_copy(embedded, code, error);
     if (compiler->cache[0] && read_cached(compiler, source_name, hash, code))
         return STATUS_OK;
-    if (!compiler->nvrtc.library)
-        return embedded_code_explain(source_name, arch, error);
-    list_options(config, arch, &options);
-    enum status status = compile_fresh(compiler, source_name, text, &options, code, error);
+    enum status status = code_compile_fresh(compiler, source_name, config, arch, code, error);
     if (status == STATUS_OK && compiler->cache[0]) {
         code_cache_path(compiler->cache, source_name, hash, compiler->major, compiler->minor, ".log", path);
         write_file(path, code->log, strlen(code->log));

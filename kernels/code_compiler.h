@@ -28,6 +28,10 @@ void code_compiler_version(const struct code_compiler *compiler, int *major, int
 MUST_CHECK enum status code_compile(struct code_compiler *compiler, const char *source_name,
                                     const struct measure_config *config, unsigned arch, struct compiled_code *code,
                                     struct error *error);
+/* The same by NVRTC, past what is built in and cached; nothing is written. */
+MUST_CHECK enum status code_compile_fresh(struct code_compiler *compiler, const char *source_name,
+                                          const struct measure_config *config, unsigned arch,
+                                          struct compiled_code *code, struct error *error);
 void compiled_code_release(struct compiled_code *code);
 /* Registers, spills, static SMEM, barriers of one entry point out of the log. False if the log does not mention it. */
 bool compiled_code_resources(const struct compiled_code *code, const char *entry, struct measure_resources *resources);

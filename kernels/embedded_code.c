@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Look-up in the code that the build put in. Called by code_compiler.c. */
+ * Look-up in the code that the build put in. Called by code_compiler.c; described to the other rooms by measure.h. */
 #include "kernels/embedded_code.h"
 
 #include <stdio.h>
@@ -79,4 +79,32 @@ enum status embedded_code_explain(const char *source_name, unsigned arch, struct
     return error_set(error, STATUS_MISSING,
                      "no NVRTC, not in the code cache, and %s is built in for sm_%u only with %s%s", source_name, arch,
                      list, more);
+}
+
+size_t measure_embedded_describe(char *out, size_t out_size)
+{
+    size_t used = 0;
+    unsigned last = 0;
+    snprintf(out, out_size, "none: the build found no NVRTC or left it out (EMBED_CODE=0)");
+    if (embedded_code_count == 0)
+        return 0;
+    used = (size_t)snprintf(out, out_size, "%zu pieces by NVRTC %d.%d for", embedded_code_count,
+                            embedded_codes[0].compiler_major, embedded_codes[0].compiler_minor);
+    for (size_t i = 0; i < embedded_code_count && used < out_size; i++) {
+        if (embedded_codes[i].arch == last)
+            continue;
+        used += (size_t)snprintf(out + used, out_size - used, "%s sm_%u", last ? "," : "", embedded_codes[i].arch);
+        last = embedded_codes[i].arch;
+    }
+    return embedded_code_count;
+}
+
+bool measure_embedded_get(size_t index, char *out, size_t out_size, unsigned *arch)
+{
+    if (index >= embedded_code_count)
+        return false;
+    const struct embedded_code *code = &embedded_codes[index];
+    snprintf(out, out_size, "%s%s%s", code->source, code->settings[0] ? " " : "", code->settings);
+    *arch = code->arch;
+    return true;
 }

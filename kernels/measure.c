@@ -238,6 +238,12 @@ static bool load_code(struct run *run, const struct measure_config *config)
     return true;
 }
 
+static void note_compiler(struct measure_result *result, const struct compiled_code *code)
+{
+    result->compiler_major = code->compiler_major;
+    result->compiler_minor = code->compiler_minor;
+}
+
 /* Functions, resources, and whether one CTA fits at all. */
 static bool prepare_stages(struct run *run)
 {
@@ -659,6 +665,8 @@ enum status measure_run(struct measure_device *device, const struct measure_conf
     enum status status = STATUS_OK;
     bool ready = make_plan(&run->plan, &run->config, facts, facts->cc_major * 10 + facts->cc_minor, result);
     ready = ready && (!device->backend.needs_code || load_code(run, &run->config));
+    if (ready)
+        note_compiler(result, &device->code);
     ready = ready && prepare_stages(run);
     if (ready) {
         bool right = false;
@@ -729,6 +737,7 @@ enum status measure_compile(struct measure_compiler *compiler, const struct meas
     for (uint32_t i = 0; i < plan.stage_count; i++)
         if (!compiled_code_resources(&code, plan.stages[i].entry, &result->stages[i]))
             end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, "the compiler's log does not name the entry point");
+    note_compiler(result, &code);
     compiled_code_release(&code);
     return STATUS_OK;
 }

@@ -120,7 +120,8 @@ struct measure_samples {
 
 struct measure_result {
     enum measure_outcome outcome;
-    char reason[256]; /* one line; "" when ok */
+    char reason[256];                   /* one line; "" when ok */
+    int compiler_major, compiler_minor; /* NVRTC that made the code; 0.0 if not reached or not known */
     uint32_t stage_count;
     struct measure_resources stages[MEASURE_STAGES_MAX];
     double relative_error; /* |out - ref| / |ref| over the checked elements; NaN if not reached */
@@ -150,7 +151,7 @@ struct measure_device; /* opaque: an open GPU with its loaded code */
 
 /* Opens GPU `index` by the CUDA driver. cache_directory (may be NULL) keeps compiled code between runs; nvrtc_path (may
  * be NULL) names the run-time compiler where the usual names do not find it, "" = do without one. STATUS_MISSING: no
- * driver or no GPU. Without a compiler only code already in the cache runs. */
+ * driver or no GPU. Without a compiler only code that is built in or already in the cache runs. */
 MUST_CHECK enum status measure_device_open(unsigned index, const char *nvrtc_path, const char *cache_directory,
                                            struct measure_device **device, struct error *error);
 
@@ -177,6 +178,13 @@ MUST_CHECK enum status measure_run(struct measure_device *device, const struct m
 /* Whether the device cannot be used after this outcome. */
 bool measure_outcome_is_fatal(enum measure_outcome outcome);
 
+/* Machine code built into the program (data/campaigns/embedded.plan), which runs with a driver alone. Returns how many
+ * pieces there are and writes one line about them; 0 where the build found no NVRTC. */
+size_t measure_embedded_describe(char *out, size_t out_size);
+/* The index-th piece as text, "kernel name=value ..." of the compiled settings, and its architecture; false past the
+ * end. */
+bool measure_embedded_get(size_t index, char *out, size_t out_size, unsigned *arch);
+
 struct measure_compiler; /* opaque: NVRTC and the code cache, without a GPU */
 
 /* Paths as for measure_device_open. A missing NVRTC shows when code is not in the cache. */
@@ -185,8 +193,9 @@ MUST_CHECK enum status measure_compiler_create(const char *nvrtc_path, const cha
 void measure_compiler_free(struct measure_compiler *compiler);
 /* NVRTC's version; 0.0 without one. */
 void measure_compiler_version(const struct measure_compiler *compiler, int *major, int *minor);
-/* Compiles for sm_<arch> and reads the resources of every entry point. sm_count is what the launch geometry is computed
- * for. STATUS_MISSING: no NVRTC. The outcome is OK, INFEASIBLE or COMPILE_FAILED. */
+/* Compiles for sm_<arch>, or finds what is built in, and reads the resources of every entry point. sm_count is what the
+ * launch geometry is computed for. STATUS_MISSING: no NVRTC and no code. The outcome is OK, INFEASIBLE or
+ * COMPILE_FAILED. */
 MUST_CHECK enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config,
                                        unsigned arch, uint32_t sm_count, struct measure_result *result,
                                        struct error *error);
