@@ -14,8 +14,8 @@
 #include "evidence/embedded_data.h"
 #include "evidence/scenario_internal.h"
 
-const char *const scenario_constant_names[SCENARIO_CONSTANT_COUNT] = {"sm_count", "smem_per_cta_optin_bytes",
-                                                                      "l2_capacity_bytes", "grid_ctas"};
+const char *const scenario_constant_names[SCENARIO_CONSTANT_COUNT] = {
+    "sm_count", "smem_per_cta_optin_bytes", "l2_capacity_bytes", "compute_capability", "grid_ctas"};
 
 /* --- files ---------------------------------------------------------------------------------------------------------
  */

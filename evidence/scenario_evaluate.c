@@ -294,6 +294,22 @@ enum {
 };
 static volatile const struct copy_plan copy_plan = {MMA_OFFSET, MMA_END, RAGGED_OFFSET - MMA_END};
 
+/* Groups without CTAs do not count, and one group alone is a plain loop: so a scenario may always list the CTAs with
+ * the rest of an uneven split. */
+static void copy_ragged(const struct tile_loop *from, struct tile_loop *out)
+{
+    out->ragged_count = 0;
+    for (uint32_t i = 0; i < from->ragged_count; i++) {
+        if (from->ragged[i].ctas > 0) {
+            out->ragged[out->ragged_count++] = from->ragged[i];
+        }
+    }
+    if (out->ragged_count == 1) {
+        out->iterations = out->ragged[0].iterations;
+        out->ragged_count = 0;
+    }
+}
+
 static void copy_kernel(const struct kernel_state *state, struct kernel_case *out)
 {
     const struct tile_loop *loop = &state->built.loop;
@@ -304,9 +320,7 @@ static void copy_kernel(const struct kernel_state *state, struct kernel_case *ou
     }
     memcpy((unsigned char *)out + tail_offset, (const unsigned char *)&state->built + tail_offset,
            copy_plan.tail_bytes);
-    for (uint32_t i = 0; i < loop->ragged_count; i++) {
-        out->loop.ragged[i] = loop->ragged[i];
-    }
+    copy_ragged(loop, &out->loop);
     out->skipped = false;
 }
 

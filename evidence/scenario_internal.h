@@ -22,7 +22,8 @@ enum scenario_constant {
     SCENARIO_CONSTANT_SM_COUNT,
     SCENARIO_CONSTANT_SMEM_PER_CTA,
     SCENARIO_CONSTANT_L2_CAPACITY,
-    SCENARIO_CONSTANT_GRID_CTAS, /* notes only */
+    SCENARIO_CONSTANT_COMPUTE_CAPABILITY, /* 90 for 9.0 */
+    SCENARIO_CONSTANT_GRID_CTAS,          /* notes only */
     SCENARIO_CONSTANT_COUNT
 };
 extern const char *const scenario_constant_names[SCENARIO_CONSTANT_COUNT];

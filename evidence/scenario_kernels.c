@@ -62,6 +62,8 @@ static const struct quantity_key mma_keys[] = {
     {"n", MMA(n), QUANTITY_COUNT32, NAN, 0, true},
     {"k", MMA(k), QUANTITY_COUNT32, NAN, 0, true},
     {"count", MMA(count), QUANTITY_DOUBLE, 1, 0, true},
+    {"warps_m", MMA(warps_m), QUANTITY_COUNT32, 0, 0, true},
+    {"warps_n", MMA(warps_n), QUANTITY_COUNT32, 0, 0, true},
     {"warpgroup", MMA(warpgroup), QUANTITY_FLAG, 0, 0, true},
 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -398,6 +398,8 @@ static enum status read_header(struct scenario_reader *reader, const struct yaml
     scenario->constants[SCENARIO_CONSTANT_SM_COUNT] = scenario->device->figures[GPU_FIGURE_SM_COUNT].value;
     scenario->constants[SCENARIO_CONSTANT_SMEM_PER_CTA] = scenario->device->limits.smem_per_cta_optin_bytes;
     scenario->constants[SCENARIO_CONSTANT_L2_CAPACITY] = scenario->device->figures[GPU_FIGURE_L2_CAPACITY].value;
+    scenario->constants[SCENARIO_CONSTANT_COMPUTE_CAPABILITY] =
+        scenario->device->limits.cc_major * 10.0 + scenario->device->limits.cc_minor;
     scenario->constants[SCENARIO_CONSTANT_GRID_CTAS] = NAN;
     return STATUS_OK;
 }

@@ -73,7 +73,15 @@ static enum status check_mma(const struct kernel_case *kernel, const struct mma_
     expect(&check, "instruction m", op->instruction_m, 0, 1024);
     expect(&check, "instruction n", op->instruction_n, 0, 1024);
     expect(&check, "instruction k", op->instruction_k, 0, 1024);
-    return range_status(&check, kernel->name, "mma ", error);
+    expect(&check, "warps_m", op->warps_m, 0, 64);
+    expect(&check, "warps_n", op->warps_n, 0, 64);
+    enum status status = range_status(&check, kernel->name, "mma ", error);
+    const uint32_t warps = (kernel->launch.threads + 31) / 32, given = op->warps_m * op->warps_n;
+    if (status == STATUS_OK && ((op->warps_m == 0) != (op->warps_n == 0) || given > warps)) {
+        return error_set(error, STATUS_DOMAIN, "kernel %s: mma has %u by %u warps, the CTA %u (give both or neither)",
+                         kernel->name, op->warps_m, op->warps_n, warps);
+    }
+    return status;
 }
 
 static enum status check_loop(const struct kernel_case *kernel, struct error *error)

@@ -40,7 +40,9 @@ struct mma_op {
     enum number_format format;
     enum mma_layout layout;
     uint32_t instruction_m, instruction_n, instruction_k; /* 0 = mma.sync default of the format: 16 x 8 x 16 or 32 */
-    bool warpgroup; /* wgmma or tcgen05: full tensor rate, no replication by warps */
+    uint32_t warps_m, warps_n; /* the warps that share the product, as a hand-written kernel deals them; the others
+                                  wait. 0 = by layout, with every warp */
+    bool warpgroup;            /* wgmma or tcgen05: full tensor rate, no replication by warps */
 };
 
 /* Loads of one kind. Bytes that stay in flight decide how much latency is hidden. */

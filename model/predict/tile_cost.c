@@ -71,6 +71,11 @@ static void warp_grid(const struct mma_op *op, uint32_t tiles_m, uint32_t warps,
 {
     const uint32_t n = op->n;
     enum mma_layout layout = op->layout;
+    if (op->warps_m) {
+        *warps_m = op->warps_m;
+        *warps_n = op->warps_n;
+        return;
+    }
     if (layout == MMA_LAYOUT_CHAINED) {
         layout = op->m > n ? MMA_LAYOUT_SPLIT_M : MMA_LAYOUT_SPLIT_N;
     }
@@ -97,9 +102,15 @@ static void warp_grid(const struct mma_op *op, uint32_t tiles_m, uint32_t warps,
     *warps_n = warps / along_m;
 }
 
+/* Warps that issue the product: the others of a given grid wait at the next barrier. */
+static inline uint32_t warps_at_work(const struct mma_op *op, uint32_t warps)
+{
+    return op->warps_m ? op->warps_m * op->warps_n : warps;
+}
+
 bool mma_layout_is_unknown(const struct mma_op *op)
 {
-    return !op->warpgroup && (op->layout == MMA_LAYOUT_AUTO || op->layout == MMA_LAYOUT_CHAINED);
+    return !op->warpgroup && !op->warps_m && (op->layout == MMA_LAYOUT_AUTO || op->layout == MMA_LAYOUT_CHAINED);
 }
 
 void mma_replication_compute(const struct mma_op *op, uint32_t warps, struct mma_replication *result)
@@ -110,7 +121,7 @@ void mma_replication_compute(const struct mma_op *op, uint32_t warps, struct mma
     const uint32_t useful_m = tiles_m < result->warps_m ? tiles_m : result->warps_m;
     const uint32_t useful_n = tiles_n < result->warps_n ? tiles_n : result->warps_n;
     result->useful_warps = (double)(useful_m * useful_n);
-    result->replication = (double)warps / result->useful_warps;
+    result->replication = (double)warps_at_work(op, warps) / result->useful_warps;
     result->tiles_per_warp =
         (double)ceil_divide(tiles_m, result->warps_m) * (double)ceil_divide(tiles_n, result->warps_n);
 }
@@ -159,6 +170,7 @@ static void mma_cost_compute(const struct time_model *model, const struct mma_op
     mma_replication_compute(op, warps, &share);
     const double steps = ceil_divide(op->k, k) * op->count;
     const double interval_s = 2.0 * m * n * k * 4 / model->mma_sync_flop_per_s_per_sm[op->format];
+    warps = warps_at_work(op, warps);
     const double warps_per_sub_core = ceil_divide(warps, 4);
     cost->chain_s = steps * larger(model->mma_latency_s, interval_s * share.tiles_per_warp * warps_per_sub_core);
     cost->instructions = warps * share.tiles_per_warp * steps;

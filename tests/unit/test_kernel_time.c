@@ -171,6 +171,30 @@ START_TEST(tensor_chain_is_latency_or_issue_bound)
 }
 END_TEST
 
+/* Two of four warps share the tile, the others wait: half the instructions of a replicated tile, the same chain. */
+START_TEST(given_warps_leave_the_others_idle)
+{
+    struct kernel_case kernel = empty_kernel(1, 1);
+    struct tile_cost idle, replicated;
+    struct mma_replication share;
+    kernel.loop.mma_count = 1;
+    kernel.loop.smem_operands = 2;
+    kernel.loop.mma[0] = (struct mma_op){.m = 32, .n = 8, .k = 576, .count = 1, .warps_m = 2, .warps_n = 1};
+    mma_replication_compute(&kernel.loop.mma[0], 4, &share);
+    assert_close_rel(share.replication, 1, TOL_ROUNDING);
+    ck_assert(!mma_layout_is_unknown(&kernel.loop.mma[0]));
+    tile_cost_compute(&model, &kernel, &idle);
+    kernel.loop.mma[0].warps_m = kernel.loop.mma[0].warps_n = 0;
+    kernel.loop.mma[0].layout = MMA_LAYOUT_BALANCED;
+    tile_cost_compute(&model, &kernel, &replicated);
+    assert_close_rel(replicated.replication, 2, TOL_ROUNDING);
+    assert_close_rel(idle.tensor_s, replicated.tensor_s / 2, TOL_NORM);
+    assert_close_rel(idle.mma_share * idle.compute_s, replicated.mma_share * replicated.compute_s, TOL_NORM);
+    /* Two warps of 16 rows: each reads all 8 columns, and its own rows. */
+    assert_close_rel(idle.smem_s * model.smem_bytes_per_s, (2 * 8 + 32) * 576 * 2, TOL_NORM);
+}
+END_TEST
+
 START_TEST(more_buffers_hide_more_latency)
 {
     double previous_s = INFINITY;
@@ -316,6 +340,7 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, chained_products_match_compiled_code);
     tcase_add_test(tests, small_tile_is_replicated);
     tcase_add_test(tests, tensor_chain_is_latency_or_issue_bound);
+    tcase_add_test(tests, given_warps_leave_the_others_idle);
     tcase_add_test(tests, more_buffers_hide_more_latency);
     tcase_add_test(tests, equal_ragged_groups_equal_the_uniform_grid);
     tcase_add_test(tests, one_long_cta_sets_the_time);

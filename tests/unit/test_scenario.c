@@ -395,6 +395,36 @@ START_TEST(ragged_work_gives_the_mean)
 }
 END_TEST
 
+START_TEST(ragged_groups_without_ctas_do_not_count)
+{
+    open_text(HEAD "workload: {a: [0, 2]}\nkernels:\n  k:\n    grid: 6\n    threads: 128\n    registers: 32\n"
+                   "    smem_bytes: 1024\n    loop: {stream: {row_bytes: 64}}\n"
+                   "    ragged: [{ctas: a, iterations: 10}, {ctas: 6 - a, iterations: 2}, {ctas: 0, iterations: 9}]\n");
+    ck_assert_int_eq(evaluate(), CONFIG_OK);
+    const struct tile_loop *loop = &layer.kernels[0].loop;
+    ck_assert_uint_eq(loop->ragged_count, 0);
+    ck_assert(loop->iterations == 2);
+    values[0] = 2;
+    ck_assert_int_eq(evaluate(), CONFIG_OK);
+    ck_assert_uint_eq(loop->ragged_count, 2);
+    ck_assert(loop->ragged[0].ctas == 2 && loop->ragged[1].ctas == 4);
+    assert_close_rel(loop->iterations, 28.0 / 6, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(warps_of_a_product_may_be_given)
+{
+    open_text(HEAD
+              "workload: {w: [2, 1, 5]}\nkernels:\n  k:\n    grid: 6\n    threads: 128\n    registers: 32\n"
+              "    smem_bytes: 0\n    loop: {iterations: 1, mma: [{m: 32, n: 16, k: 64, warps_m: w, warps_n: 1}]}\n");
+    ck_assert_int_eq(evaluate(), CONFIG_OK);
+    ck_assert_uint_eq(layer.kernels[0].loop.mma[0].warps_m, 2);
+    ck_assert_uint_eq(layer.kernels[0].loop.mma[0].warps_n, 1);
+    values[0] = 5; /* of four warps */
+    ck_assert_int_eq(evaluate(), CONFIG_KERNEL_INVALID);
+}
+END_TEST
+
 START_TEST(values_that_no_kernel_can_have_are_a_verdict)
 {
     static const char *const bad[] = {"a=-3", "a=0", "a=0.25", "a=1e300"};
@@ -534,6 +564,8 @@ Suite *suite_scenario(void)
     tcase_add_test(tests, ranges_step_and_multiply);
     tcase_add_test(tests, too_many_configurations_can_be_read_but_not_counted);
     tcase_add_test(tests, ragged_work_gives_the_mean);
+    tcase_add_test(tests, ragged_groups_without_ctas_do_not_count);
+    tcase_add_test(tests, warps_of_a_product_may_be_given);
     tcase_add_test(tests, values_that_no_kernel_can_have_are_a_verdict);
     tcase_add_test(tests, resource_tables_answer_by_exact_key);
     tcase_add_test(tests, smem_rule_is_applied);
