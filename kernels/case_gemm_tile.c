@@ -21,12 +21,10 @@ enum {
 
 static enum status plan_gemm_tile(struct kernel_plan *plan, struct error *error)
 {
-    uint64_t block_m = (uint64_t)kernel_plan_value(plan, "block_m"),
-             block_n = (uint64_t)kernel_plan_value(plan, "block_n");
-    uint64_t block_k = (uint64_t)kernel_plan_value(plan, "block_k"), m = (uint64_t)kernel_plan_value(plan, "m");
-    uint64_t n = (uint64_t)kernel_plan_value(plan, "n"), k = (uint64_t)kernel_plan_value(plan, "k");
-    uint64_t warps = (uint64_t)kernel_plan_value(plan, "num_warps"),
-             rows = (uint64_t)kernel_plan_value(plan, "warps_m");
+    uint64_t block_m = kernel_plan_count(plan, "block_m"), block_n = kernel_plan_count(plan, "block_n");
+    uint64_t block_k = kernel_plan_count(plan, "block_k"), m = kernel_plan_count(plan, "m");
+    uint64_t n = kernel_plan_count(plan, "n"), k = kernel_plan_count(plan, "k");
+    uint64_t warps = kernel_plan_count(plan, "num_warps"), rows = kernel_plan_count(plan, "warps_m");
     if (warps % rows || block_m % (16 * rows) || block_n % (8 * (warps / rows)))
         return error_set(error, STATUS_DOMAIN,
                          "%llu warps in %llu rows do not divide a tile of %llu by %llu into 16 by 8",
@@ -38,7 +36,7 @@ static enum status plan_gemm_tile(struct kernel_plan *plan, struct error *error)
     int a = kernel_plan_add_input(plan, "a", m * k * 2, random);
     int b = kernel_plan_add_input(plan, "b", n * k * 2, random);
     int c = kernel_plan_add_buffer(plan, "c", BUFFER_ROLE_OUTPUT, ELEMENT_FORMAT_BFLOAT16, m * n * 2);
-    uint64_t smem = (uint64_t)kernel_plan_value(plan, "num_stages") * (block_m + block_n) * (block_k * 2 + 16);
+    uint64_t smem = kernel_plan_count(plan, "num_stages") * (block_m + block_n) * (block_k * 2 + 16);
     struct kernel_stage *stage =
         kernel_plan_add_stage(plan, "gemm_tile", m / block_m * (n / block_n), 1, (int64_t)warps * 32, smem);
     kernel_stage_pass_buffer(stage, a);
@@ -55,8 +53,8 @@ static void reference_gemm_tile(const struct kernel_plan *plan, void *const buff
 {
     const uint16_t *a = buffers[0], *b = buffers[1];
     uint16_t *c = buffers[2];
-    uint64_t m = (uint64_t)kernel_plan_value(plan, "m"), n = (uint64_t)kernel_plan_value(plan, "n");
-    uint64_t k = (uint64_t)kernel_plan_value(plan, "k"), step = m * n / CHECKED_ELEMENTS | 1;
+    uint64_t m = kernel_plan_count(plan, "m"), n = kernel_plan_count(plan, "n");
+    uint64_t k = kernel_plan_count(plan, "k"), step = m * n / CHECKED_ELEMENTS | 1;
     for (uint64_t i = 0; i < m * n; i += step) { /* odd step: all rows and columns of the tiles */
         double sum = 0.0;
         for (uint64_t j = 0; j < k; j++)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Dense split-KV decode attention in bf16, and its combine: gqa_decode.cu. */
-#include <math.h>
-
 #include "kernels/kernel_cases.h"
 
 static const struct measure_setting settings[] = {
@@ -22,81 +20,68 @@ enum {
     CHECKED_ROWS = 16
 };
 
-static enum status check_knobs(const struct kernel_plan *plan, struct error *error)
+static enum status make_splits(const struct kernel_plan *plan, struct split_rule *rule, struct error *error)
 {
     int64_t n = kernel_plan_value(plan, "block_n"), warps = kernel_plan_value(plan, "num_warps");
-    int64_t length = kernel_plan_value(plan, "length"), splits = kernel_plan_value(plan, "splits");
     if ((n & (n - 1)) || (warps & (warps - 1)))
         return error_set(error, STATUS_DOMAIN, "block_n and num_warps must be powers of two");
-    if (splits > (length + n - 1) / n)
-        return error_set(error, STATUS_DOMAIN, "%lld splits of %lld tiles: some would have no tile", (long long)splits,
-                         (long long)((length + n - 1) / n));
-    return STATUS_OK;
+    return split_rule_make(kernel_plan_count(plan, "length"), (uint64_t)n, kernel_plan_count(plan, "splits"), rule,
+                           error);
+}
+
+/* The layout of struct layout in gqa_decode.cu. */
+static uint64_t smem_bytes(uint64_t n, uint64_t warps, uint64_t stages)
+{
+    uint64_t warps_n = n / 8 < warps ? n / 8 : warps, stage_bytes = 2 * n * ROW_PADDED_BYTES;
+    return 16 * ROW_PADDED_BYTES + stages * stage_bytes + 16 * (2 * n + 16) + warps_n * 64 + 64;
 }
 
 static enum status plan_gqa_decode(struct kernel_plan *plan, struct error *error)
 {
-    enum status status = check_knobs(plan, error);
+    struct split_rule rule;
+    enum status status = make_splits(plan, &rule, error);
     if (status != STATUS_OK)
         return status;
-    uint64_t n = (uint64_t)kernel_plan_value(plan, "block_n"), warps = (uint64_t)kernel_plan_value(plan, "num_warps");
-    uint64_t group = (uint64_t)kernel_plan_value(plan, "group"), splits = (uint64_t)kernel_plan_value(plan, "splits");
-    uint64_t length = (uint64_t)kernel_plan_value(plan, "length");
-    uint64_t pairs = (uint64_t)kernel_plan_value(plan, "batch") * (uint64_t)kernel_plan_value(plan, "kv_heads");
-    uint64_t rows = pairs * group, warps_n = n / 8 < warps ? n / 8 : warps;
-    uint64_t tiles_per_split = ((length + n - 1) / n + splits - 1) / splits;
-    uint64_t stage_bytes = 2 * n * ROW_PADDED_BYTES;
-    uint64_t smem = 16 * ROW_PADDED_BYTES + (uint64_t)kernel_plan_value(plan, "num_stages") * stage_bytes +
-                    16 * (2 * n + 16) + warps_n * 64 + 64;
+    uint64_t length = kernel_plan_count(plan, "length"), warps = kernel_plan_count(plan, "num_warps");
+    uint64_t pairs = kernel_plan_count(plan, "batch") * kernel_plan_count(plan, "kv_heads");
+    uint64_t rows = pairs * kernel_plan_count(plan, "group"), cache_bytes = pairs * length * DIMENSIONS * 2;
     struct fill_rule random = {FILL_FORMAT_BFLOAT16, 0, 0, 0};
     int query = kernel_plan_add_input(plan, "query", rows * DIMENSIONS * 2, random);
-    int keys = kernel_plan_add_input(plan, "keys", pairs * length * DIMENSIONS * 2, random);
-    int values = kernel_plan_add_input(plan, "values", pairs * length * DIMENSIONS * 2, random);
-    uint64_t partial_rows = splits > 1 ? rows * splits : 1;
-    int partial = kernel_plan_add_buffer(plan, "partial", BUFFER_ROLE_SCRATCH, ELEMENT_FORMAT_FLOAT32,
-                                         partial_rows * DIMENSIONS * 4);
-    int lse = kernel_plan_add_buffer(plan, "lse", BUFFER_ROLE_SCRATCH, ELEMENT_FORMAT_FLOAT32, partial_rows * 4);
-    int out = kernel_plan_add_buffer(plan, "out", BUFFER_ROLE_OUTPUT, ELEMENT_FORMAT_BFLOAT16, rows * DIMENSIONS * 2);
-    struct kernel_stage *stage =
-        kernel_plan_add_stage(plan, "gqa_decode", pairs * splits, 1, (int64_t)warps * 32, smem);
+    int keys = kernel_plan_add_input(plan, "keys", cache_bytes, random);
+    int values = kernel_plan_add_input(plan, "values", cache_bytes, random);
+    struct attention_buffers buffers = kernel_plan_add_attention_buffers(plan, rows, DIMENSIONS, rule.splits);
+    struct kernel_stage *stage = kernel_plan_add_stage(
+        plan, "gqa_decode", pairs * rule.splits, 1, (int64_t)warps * 32,
+        smem_bytes(kernel_plan_count(plan, "block_n"), warps, kernel_plan_count(plan, "num_stages")));
     kernel_stage_pass_buffer(stage, query);
     kernel_stage_pass_buffer(stage, keys);
     kernel_stage_pass_buffer(stage, values);
-    kernel_stage_pass_value(stage, (int64_t)length);
-    kernel_stage_pass_value(stage, (int64_t)splits);
-    kernel_stage_pass_value(stage, (int64_t)tiles_per_split);
-    kernel_stage_pass_buffer(stage, partial);
-    kernel_stage_pass_buffer(stage, lse);
-    kernel_stage_pass_buffer(stage, out);
-    if (splits > 1) {
-        stage = kernel_plan_add_stage(plan, "gqa_combine", rows, 1, DIMENSIONS / 4, 0);
-        kernel_stage_pass_buffer(stage, partial);
-        kernel_stage_pass_buffer(stage, lse);
-        kernel_stage_pass_value(stage, (int64_t)splits);
-        kernel_stage_pass_buffer(stage, out);
-    }
-    plan->touched_bytes = (double)(pairs * length * DIMENSIONS * 4 + rows * DIMENSIONS * 4);
+    kernel_stage_pass_counts(stage, (uint64_t[]){length, rule.splits, rule.tiles_per_split}, 3);
+    kernel_stage_pass_attention_buffers(stage, buffers);
+    if (rule.splits > 1)
+        kernel_plan_add_combine(plan, "gqa_combine", rows, DIMENSIONS, buffers, &rule.splits, 1);
+    plan->touched_bytes = (double)(2 * cache_bytes + rows * DIMENSIONS * 4);
     plan->flop = 4.0 * (double)rows * (double)length * DIMENSIONS;
     return STATUS_OK;
 }
 
-/* softmax(q K^T / sqrt(128)) V of one query head, online. */
+static void widen_row(const uint16_t *row, double out[DIMENSIONS])
+{
+    for (int d = 0; d < DIMENSIONS; d++)
+        out[d] = bfloat16_to_double(row[d]);
+}
+
 static void attend(const uint16_t *query, const uint16_t *keys, const uint16_t *values, int64_t length, uint16_t *out)
 {
-    double sum = 0.0, highest = -INFINITY, result[DIMENSIONS] = {0.0};
+    struct attention_row row;
+    double key[DIMENSIONS], value[DIMENSIONS];
+    attention_row_start(&row, query, DIMENSIONS);
     for (int64_t i = 0; i < length; i++) {
-        double score = 0.0;
-        for (int d = 0; d < DIMENSIONS; d++)
-            score += bfloat16_to_double(query[d]) * bfloat16_to_double(keys[i * DIMENSIONS + d]);
-        score /= sqrt(DIMENSIONS);
-        double higher = score > highest ? score : highest, keep = exp(highest - higher), weight = exp(score - higher);
-        highest = higher;
-        sum = sum * keep + weight;
-        for (int d = 0; d < DIMENSIONS; d++)
-            result[d] = result[d] * keep + weight * bfloat16_to_double(values[i * DIMENSIONS + d]);
+        widen_row(keys + i * DIMENSIONS, key);
+        widen_row(values + i * DIMENSIONS, value);
+        attention_row_add(&row, key, value);
     }
-    for (int d = 0; d < DIMENSIONS; d++)
-        out[d] = bfloat16_from_double(result[d] / sum);
+    attention_row_finish(&row, out);
 }
 
 static void reference_gqa_decode(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX])
@@ -112,19 +97,11 @@ static void reference_gqa_decode(const struct kernel_plan *plan, void *const buf
     }
 }
 
-static void report_gqa_decode(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX],
-                              struct measure_result *result)
-{
-    (void)buffers;
-    measure_result_add(result, "cold_gb_per_s", plan->touched_bytes / result->cold.median_us * 1e-3);
-    measure_result_add(result, "cold_tflop_per_s", plan->flop / result->cold.median_us * 1e-6);
-}
-
 const struct kernel_case_definition gqa_decode_case = {
     .kernel = {"gqa_decode", "dense split-KV decode attention in bf16, head dimension 128", SETTINGS_OF(settings)},
     .source = "gqa_decode",
     .minimum_arch = 80,
     .plan = plan_gqa_decode,
     .reference = reference_gqa_decode,
-    .report = report_gqa_decode,
+    .report = report_attention,
 };

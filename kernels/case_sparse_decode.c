@@ -25,21 +25,10 @@ enum {
     CHECKED_ROWS = 24 /* (request, head) pairs that the reference computes */
 };
 
-/* The layout of struct layout in sparse_decode.cu. */
-static uint64_t smem_bytes(uint64_t t, uint64_t h, uint64_t warps, uint64_t stages, uint64_t wide_tiles,
-                           uint64_t tokens_per_split)
-{
-    uint64_t warps_m = h / 16 < warps ? h / 16 : warps, warps_n = warps / warps_m;
-    if (t / 8 < warps_n)
-        warps_n = t / 8;
-    return h * WIDE_ROW_BYTES + stages * t * ROW_ALIGNED_BYTES + wide_tiles * t * WIDE_ROW_BYTES + h * (2 * t + 16) +
-           warps_n * h * 4 + h * 4 + tokens_per_split * 4;
-}
-
-static enum status check_knobs(const struct kernel_plan *plan, struct error *error)
+static enum status make_splits(const struct kernel_plan *plan, struct split_rule *rule, struct error *error)
 {
     int64_t t = kernel_plan_value(plan, "block_t"), h = kernel_plan_value(plan, "block_h");
-    int64_t warps = kernel_plan_value(plan, "num_warps"), splits = kernel_plan_value(plan, "splits");
+    int64_t warps = kernel_plan_value(plan, "num_warps");
     int64_t tokens = kernel_plan_value(plan, "tokens"), pool = kernel_plan_value(plan, "pool");
     if ((t != 16 && t != 32 && t != 64) || (h != 16 && h != 32 && h != 64) || (warps != 4 && warps != 8 && warps != 16))
         return error_set(error, STATUS_DOMAIN, "block_t and block_h must be 16, 32 or 64, num_warps 4, 8 or 16");
@@ -47,59 +36,51 @@ static enum status check_knobs(const struct kernel_plan *plan, struct error *err
         return error_set(error, STATUS_DOMAIN, "heads must be a multiple of block_h");
     if (kernel_plan_value(plan, "wide_tiles") == 2 && kernel_plan_value(plan, "num_stages") < 2)
         return error_set(error, STATUS_DOMAIN, "two wide tiles need at least two stages");
-    if (splits > (tokens + t - 1) / t)
-        return error_set(error, STATUS_DOMAIN, "%lld splits of %lld tiles: some would have no tile", (long long)splits,
-                         (long long)((tokens + t - 1) / t));
-    if (pool & (pool - 1) || tokens > pool)
+    enum status status = split_rule_make((uint64_t)tokens, (uint64_t)t, kernel_plan_count(plan, "splits"), rule, error);
+    if (status == STATUS_OK && (pool & (pool - 1) || tokens > pool))
         return error_set(error, STATUS_DOMAIN, "pool must be a power of two, at least tokens");
-    return STATUS_OK;
+    return status;
+}
+
+/* The layout of struct layout in sparse_decode.cu. */
+static uint64_t smem_bytes(const struct kernel_plan *plan, const struct split_rule *rule)
+{
+    uint64_t t = kernel_plan_count(plan, "block_t"), h = kernel_plan_count(plan, "block_h");
+    uint64_t warps = kernel_plan_count(plan, "num_warps"), stages = kernel_plan_count(plan, "num_stages");
+    uint64_t warps_m = h / 16 < warps ? h / 16 : warps, warps_n = warps / warps_m;
+    if (t / 8 < warps_n)
+        warps_n = t / 8;
+    return h * WIDE_ROW_BYTES + stages * t * ROW_ALIGNED_BYTES +
+           kernel_plan_count(plan, "wide_tiles") * t * WIDE_ROW_BYTES + h * (2 * t + 16) + warps_n * h * 4 + h * 4 +
+           rule->tiles_per_split * t * 4;
 }
 
 static enum status plan_sparse_decode(struct kernel_plan *plan, struct error *error)
 {
-    enum status status = check_knobs(plan, error);
+    struct split_rule rule;
+    enum status status = make_splits(plan, &rule, error);
     if (status != STATUS_OK)
         return status;
-    uint64_t t = (uint64_t)kernel_plan_value(plan, "block_t"), h = (uint64_t)kernel_plan_value(plan, "block_h");
-    uint64_t warps = (uint64_t)kernel_plan_value(plan, "num_warps"),
-             splits = (uint64_t)kernel_plan_value(plan, "splits");
-    uint64_t requests = (uint64_t)kernel_plan_value(plan, "concurrency");
-    uint64_t heads = (uint64_t)kernel_plan_value(plan, "heads"), tokens = (uint64_t)kernel_plan_value(plan, "tokens");
-    uint64_t pool = (uint64_t)kernel_plan_value(plan, "pool"), rows = requests * heads;
-    uint64_t tiles_per_split = ((tokens + t - 1) / t + splits - 1) / splits;
+    uint64_t requests = kernel_plan_count(plan, "concurrency"), heads = kernel_plan_count(plan, "heads");
+    uint64_t tokens = kernel_plan_count(plan, "tokens"), pool = kernel_plan_count(plan, "pool"),
+             rows = requests * heads;
     int query =
         kernel_plan_add_input(plan, "query", rows * DIMENSIONS * 2, (struct fill_rule){FILL_FORMAT_BFLOAT16, 0, 0, 0});
     int cache = kernel_plan_add_input(plan, "cache", requests * pool * KV_ROW_BYTES,
                                       (struct fill_rule){FILL_FORMAT_KV_ROW, 1, 0, 0});
     int index = kernel_plan_add_input(plan, "index", requests * tokens * 4,
                                       (struct fill_rule){FILL_FORMAT_GATHER, 2, tokens, pool});
-    uint64_t partial_rows = splits > 1 ? rows * splits : 1;
-    int partial = kernel_plan_add_buffer(plan, "partial", BUFFER_ROLE_SCRATCH, ELEMENT_FORMAT_FLOAT32,
-                                         partial_rows * DIMENSIONS * 4);
-    int lse = kernel_plan_add_buffer(plan, "lse", BUFFER_ROLE_SCRATCH, ELEMENT_FORMAT_FLOAT32, partial_rows * 4);
-    int out = kernel_plan_add_buffer(plan, "out", BUFFER_ROLE_OUTPUT, ELEMENT_FORMAT_BFLOAT16, rows * DIMENSIONS * 2);
-    struct kernel_stage *stage =
-        kernel_plan_add_stage(plan, "sparse_decode", requests * splits * (heads / h), 1, (int64_t)warps * 32,
-                              smem_bytes(t, h, warps, (uint64_t)kernel_plan_value(plan, "num_stages"),
-                                         (uint64_t)kernel_plan_value(plan, "wide_tiles"), tiles_per_split * t));
-    const int buffers[] = {query, cache, index};
-    for (size_t i = 0; i < 3; i++)
-        kernel_stage_pass_buffer(stage, buffers[i]);
-    kernel_stage_pass_value(stage, (int64_t)heads);
-    kernel_stage_pass_value(stage, (int64_t)tokens);
-    kernel_stage_pass_value(stage, (int64_t)splits);
-    kernel_stage_pass_value(stage, (int64_t)tiles_per_split);
-    kernel_stage_pass_buffer(stage, partial);
-    kernel_stage_pass_buffer(stage, lse);
-    kernel_stage_pass_buffer(stage, out);
-    if (splits > 1) {
-        stage = kernel_plan_add_stage(plan, "combine", rows, 1, DIMENSIONS / 4, 0);
-        kernel_stage_pass_buffer(stage, partial);
-        kernel_stage_pass_buffer(stage, lse);
-        kernel_stage_pass_value(stage, (int64_t)heads);
-        kernel_stage_pass_value(stage, (int64_t)splits);
-        kernel_stage_pass_buffer(stage, out);
-    }
+    struct attention_buffers buffers = kernel_plan_add_attention_buffers(plan, rows, DIMENSIONS, rule.splits);
+    struct kernel_stage *stage = kernel_plan_add_stage(
+        plan, "sparse_decode", requests * rule.splits * (heads / kernel_plan_count(plan, "block_h")), 1,
+        kernel_plan_value(plan, "num_warps") * 32, smem_bytes(plan, &rule));
+    kernel_stage_pass_buffer(stage, query);
+    kernel_stage_pass_buffer(stage, cache);
+    kernel_stage_pass_buffer(stage, index);
+    kernel_stage_pass_counts(stage, (uint64_t[]){heads, tokens, rule.splits, rule.tiles_per_split}, 4);
+    kernel_stage_pass_attention_buffers(stage, buffers);
+    if (rule.splits > 1)
+        kernel_plan_add_combine(plan, "combine", rows, DIMENSIONS, buffers, (uint64_t[]){heads, rule.splits}, 2);
     plan->touched_bytes = (double)(requests * tokens * (KV_ROW_BYTES + 4) + rows * DIMENSIONS * 4);
     plan->flop = 4.0 * (double)rows * (double)tokens * DIMENSIONS;
     return STATUS_OK;
@@ -118,27 +99,18 @@ static void widen_row(const uint8_t *row, const double e4m3[256], double out[DIM
             bfloat16_to_double((uint16_t)(row[KV_ROW_E4M3 + 2 * i] | row[KV_ROW_E4M3 + 2 * i + 1] << 8));
 }
 
-/* Plain attention of one head: softmax(q K^T / sqrt(512)) K. Online, so that one row is in memory at a time. */
+/* One head: keys and values are the same rows. */
 static void attend(const uint16_t *query, const uint8_t *cache, const int32_t *index, int64_t tokens,
                    const double e4m3[256], uint16_t *out)
 {
-    double sum = 0.0, highest = -INFINITY, wide[DIMENSIONS], row[DIMENSIONS], result[DIMENSIONS] = {0.0};
-    for (int d = 0; d < DIMENSIONS; d++)
-        wide[d] = bfloat16_to_double(query[d]);
+    struct attention_row row;
+    double wide[DIMENSIONS];
+    attention_row_start(&row, query, DIMENSIONS);
     for (int64_t i = 0; i < tokens; i++) {
-        double score = 0.0;
-        widen_row(cache + (int64_t)index[i] * KV_ROW_BYTES, e4m3, row);
-        for (int d = 0; d < DIMENSIONS; d++)
-            score += wide[d] * row[d];
-        score /= sqrt(DIMENSIONS);
-        double higher = score > highest ? score : highest, keep = exp(highest - higher), weight = exp(score - higher);
-        highest = higher;
-        sum = sum * keep + weight;
-        for (int d = 0; d < DIMENSIONS; d++)
-            result[d] = result[d] * keep + weight * row[d];
+        widen_row(cache + (int64_t)index[i] * KV_ROW_BYTES, e4m3, wide);
+        attention_row_add(&row, wide, wide);
     }
-    for (int d = 0; d < DIMENSIONS; d++)
-        out[d] = bfloat16_from_double(result[d] / sum);
+    attention_row_finish(&row, out);
 }
 
 static void reference_sparse_decode(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX])
@@ -155,14 +127,6 @@ static void reference_sparse_decode(const struct kernel_plan *plan, void *const 
                (uint16_t *)buffers[5] + row * DIMENSIONS);
 }
 
-static void report_sparse_decode(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX],
-                                 struct measure_result *result)
-{
-    (void)buffers;
-    measure_result_add(result, "cold_gb_per_s", plan->touched_bytes / result->cold.median_us * 1e-3);
-    measure_result_add(result, "cold_tflop_per_s", plan->flop / result->cold.median_us * 1e-6);
-}
-
 const struct kernel_case_definition sparse_decode_case = {
     .kernel = {"sparse_decode", "sparse MLA decode over gathered fp8 rows, split along the tokens",
                SETTINGS_OF(settings)},
@@ -170,5 +134,5 @@ const struct kernel_case_definition sparse_decode_case = {
     .minimum_arch = 80,
     .plan = plan_sparse_decode,
     .reference = reference_sparse_decode,
-    .report = report_sparse_decode,
+    .report = report_attention,
 };
