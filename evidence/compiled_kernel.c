@@ -170,8 +170,8 @@ bool compiled_kernel_merge(struct compiled_kernel *into, const struct compiled_k
     return true;
 }
 
-/* Length without a suffix "_" [0-9dec]+ of Triton 2.x that holds at least one letter d. */
-static size_t plain_length(const char *name)
+/* The suffix is "_" [0-9dec]+ with at least one letter d. */
+size_t compiled_plain_name_length(const char *name)
 {
     size_t length = strlen(name), at = length;
     bool has_mark = false;
@@ -188,6 +188,6 @@ bool compiled_names_match(const char *left, const char *right)
     if (strcmp(left, right) == 0) {
         return true;
     }
-    size_t a = plain_length(left), b = plain_length(right);
+    size_t a = compiled_plain_name_length(left), b = compiled_plain_name_length(right);
     return a == b && memcmp(left, right, a) == 0 && (left[a] == '\0' || right[b] == '\0');
 }

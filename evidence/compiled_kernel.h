@@ -114,5 +114,7 @@ bool compiled_kernel_merge(struct compiled_kernel *into, const struct compiled_k
                            enum compiled_figure *conflict);
 /* Same kernel by name: equal, or equal once Triton 2.x's specialisation suffix ("_0d1d2de3c") is left out. */
 bool compiled_names_match(const char *left, const char *right);
+/* Length of the name without that suffix. */
+size_t compiled_plain_name_length(const char *name);
 
 #endif
