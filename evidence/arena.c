@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    FIRST_BLOCK_BYTES = 1 << 12, /* a file of very many small functions has an arena for each */
     BLOCK_BYTES = 1 << 16
 };
 
@@ -26,7 +27,8 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size)
     bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
     struct arena_block *block = arena->blocks;
     if (block == NULL || block->capacity - block->used < bytes) {
-        size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        size_t usual = block == NULL ? FIRST_BLOCK_BYTES : BLOCK_BYTES;
+        size_t capacity = bytes > usual ? bytes : usual;
         block = calloc(1, sizeof *block + capacity);
         if (block == NULL) {
             return NULL;
