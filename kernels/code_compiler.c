@@ -207,7 +207,7 @@ void code_cache_path(const char *directory, const char *source_name, uint64_t ha
 }
 
 /* The version at the end of DIRECTORY/SOURCE-HASH-VERSION.cubin. */
-static void version_of_path(const char *path, struct compiled_code *code)
+static void version_of_path(const char *path, struct machine_code *code)
 {
     const char *dash = strrchr(path, '-');
     if (!dash || sscanf(dash, "-%d.%d.", &code->compiler_major, &code->compiler_minor) != 2)
@@ -216,7 +216,7 @@ static void version_of_path(const char *path, struct compiled_code *code)
 
 /* Image and log of one version: with a compiler its own, else the first there is. */
 static bool read_cached(const struct code_compiler *compiler, const char *source, uint64_t hash,
-                        struct compiled_code *code)
+                        struct machine_code *code)
 {
     char path[CODE_PATH_SIZE];
     size_t log_bytes;
@@ -235,7 +235,7 @@ static bool read_cached(const struct code_compiler *compiler, const char *source
     code_cache_path(compiler->cache, source, hash, code->compiler_major, code->compiler_minor, ".log", path);
     if (read_file(path, (void **)&code->log, &log_bytes))
         return true;
-    compiled_code_release(code);
+    machine_code_release(code);
     return false;
 }
 
@@ -254,7 +254,7 @@ static enum status report_log(const char *log, struct error *error)
 /* fresh: past NVRTC's own cache, which gives machine code without the assembler's log; compilers before 12.9 have
  * neither the cache nor the option. *refused: the option was not understood. */
 static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const char *text,
-                             const struct option_list *options, bool fresh, bool *refused, struct compiled_code *code,
+                             const struct option_list *options, bool fresh, bool *refused, struct machine_code *code,
                              struct error *error)
 {
     const char *headers[HEADERS_MAX], *header_names[HEADERS_MAX], *arguments[OPTIONS_MAX + 2];
@@ -305,7 +305,7 @@ static const char *source_text(const char *source_name, char file[MEASURE_NAME_S
 }
 
 enum status code_compile_fresh(struct code_compiler *compiler, const char *source_name,
-                               const struct measure_config *config, unsigned arch, struct compiled_code *code,
+                               const struct measure_config *config, unsigned arch, struct machine_code *code,
                                struct error *error)
 {
     struct option_list options;
@@ -318,11 +318,11 @@ enum status code_compile_fresh(struct code_compiler *compiler, const char *sourc
     list_options(config, arch, &options);
     enum status status = run_nvrtc(&compiler->nvrtc, file, text, &options, true, &refused, code, error);
     if (refused) {
-        compiled_code_release(code);
+        machine_code_release(code);
         status = run_nvrtc(&compiler->nvrtc, file, text, &options, false, &refused, code, error);
     }
     if (status != STATUS_OK) {
-        compiled_code_release(code);
+        machine_code_release(code);
         return status;
     }
     code->compiler_major = compiler->major;
@@ -331,7 +331,7 @@ enum status code_compile_fresh(struct code_compiler *compiler, const char *sourc
 }
 
 enum status code_compile(struct code_compiler *compiler, const char *source_name, const struct measure_config *config,
-                         unsigned arch, struct compiled_code *code, struct error *error)
+                         unsigned arch, struct machine_code *code, struct error *error)
 {
     char file[MEASURE_NAME_SIZE + 4], path[CODE_PATH_SIZE];
     uint64_t hash = code_hash(source_text(source_name, file), config, arch);
@@ -351,7 +351,7 @@ enum status code_compile(struct code_compiler *compiler, const char *source_name
     return status;
 }
 
-void compiled_code_release(struct compiled_code *code)
+void machine_code_release(struct machine_code *code)
 {
     free(code->image);
     free(code->log);
@@ -370,7 +370,7 @@ static uint32_t number_before(const char *text, const char *end, const char *lab
     return (uint32_t)strtoul(start, NULL, 10);
 }
 
-bool compiled_code_resources(const struct compiled_code *code, const char *entry, struct measure_resources *resources)
+bool machine_code_resources(const struct machine_code *code, const char *entry, struct measure_resources *resources)
 {
     char mark[MEASURE_NAME_SIZE + 40];
     snprintf(mark, sizeof mark, "Compiling entry function '%s'", entry);

@@ -8,8 +8,8 @@
 
 struct code_compiler; /* opaque */
 
-struct compiled_code {
-    void *image; /* a cubin; freed by compiled_code_release */
+struct machine_code {
+    void *image; /* a cubin; freed by machine_code_release */
     size_t image_bytes;
     char *log;                          /* what the assembler said, NUL-terminated */
     int compiler_major, compiler_minor; /* NVRTC that made it; 0.0 where the cache does not say */
@@ -26,15 +26,15 @@ void code_compiler_version(const struct code_compiler *compiler, int *major, int
  * from today's text by the NVRTC version found here, or none is found. STATUS_MISSING: no compiler, not built in and
  * not in the cache; *error lists what is built in. STATUS_BAD_DATA: the compiler's first complaint is in *error. */
 MUST_CHECK enum status code_compile(struct code_compiler *compiler, const char *source_name,
-                                    const struct measure_config *config, unsigned arch, struct compiled_code *code,
+                                    const struct measure_config *config, unsigned arch, struct machine_code *code,
                                     struct error *error);
 /* The same by NVRTC, past what is built in and cached; nothing is written. */
 MUST_CHECK enum status code_compile_fresh(struct code_compiler *compiler, const char *source_name,
-                                          const struct measure_config *config, unsigned arch,
-                                          struct compiled_code *code, struct error *error);
-void compiled_code_release(struct compiled_code *code);
+                                          const struct measure_config *config, unsigned arch, struct machine_code *code,
+                                          struct error *error);
+void machine_code_release(struct machine_code *code);
 /* Registers, spills, static SMEM, barriers of one entry point out of the log. False if the log does not mention it. */
-bool compiled_code_resources(const struct compiled_code *code, const char *entry, struct measure_resources *resources);
+bool machine_code_resources(const struct machine_code *code, const char *entry, struct measure_resources *resources);
 
 /* Over the text, the .cuh texts it names and all options of the compiler: settings, architecture. What code is filed
  * under, so that code of another text is never found. config NULL = the source alone. */

@@ -19,14 +19,14 @@ bool embedded_code_usable(const struct embedded_code *embedded, int major, int m
     return major == 0 || (embedded->compiler_major == major && embedded->compiler_minor == minor);
 }
 
-enum status embedded_code_copy(const struct embedded_code *embedded, struct compiled_code *code, struct error *error)
+enum status embedded_code_copy(const struct embedded_code *embedded, struct machine_code *code, struct error *error)
 {
     size_t image_bytes = (size_t)(embedded->image_end - embedded->image), log_bytes = strlen(embedded->log) + 1;
     memset(code, 0, sizeof *code);
     code->image = malloc(image_bytes);
     code->log = malloc(log_bytes);
     if (!code->image || !code->log) {
-        compiled_code_release(code);
+        machine_code_release(code);
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu bytes of machine code", image_bytes);
     }
     memcpy(code->image, embedded->image, image_bytes);

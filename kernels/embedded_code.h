@@ -23,7 +23,7 @@ extern const size_t embedded_code_count;
 const struct embedded_code *embedded_code_find(const char *source_name, uint64_t hash);
 /* Whether it may stand for what NVRTC major.minor (0.0 = none) would make. */
 bool embedded_code_usable(const struct embedded_code *embedded, int major, int minor);
-MUST_CHECK enum status embedded_code_copy(const struct embedded_code *embedded, struct compiled_code *code,
+MUST_CHECK enum status embedded_code_copy(const struct embedded_code *embedded, struct machine_code *code,
                                           struct error *error);
 /* STATUS_MISSING, and one line that says which settings of this source are built in for sm_<arch>. */
 enum status embedded_code_explain(const char *source_name, unsigned arch, struct error *error);

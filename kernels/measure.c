@@ -27,7 +27,7 @@ struct measure_device {
     void *fill_module, *fill_function;
     struct measure_config loaded; /* what `module` was compiled for; kernel NULL = nothing */
     void *module;
-    struct compiled_code code;
+    struct machine_code code;
 };
 
 /* One configuration under way. */
@@ -61,13 +61,13 @@ static double now_s(void)
 static enum status load_fill(struct measure_device *device, struct error *error)
 {
     struct device_backend *backend = &device->backend;
-    struct compiled_code code;
+    struct machine_code code;
     enum status status = code_compile(device->compiler, "random_fill", NULL,
                                       backend->facts.cc_major * 10 + backend->facts.cc_minor, &code, error);
     if (status != STATUS_OK)
         return status;
     status = backend->load(backend->state, code.image, code.image_bytes, &device->fill_module, error);
-    compiled_code_release(&code);
+    machine_code_release(&code);
     if (status == STATUS_OK)
         status =
             backend->find_function(backend->state, device->fill_module, "random_fill", &device->fill_function, error);
@@ -116,7 +116,7 @@ static void drop_module(struct measure_device *device)
     if (device->module)
         device->backend.unload(device->backend.state, device->module);
     device->module = NULL;
-    compiled_code_release(&device->code);
+    machine_code_release(&device->code);
     memset(&device->loaded, 0, sizeof device->loaded);
 }
 
@@ -238,7 +238,7 @@ static bool load_code(struct run *run, const struct measure_config *config)
     return true;
 }
 
-static void note_compiler(struct measure_result *result, const struct compiled_code *code)
+static void note_compiler(struct measure_result *result, const struct machine_code *code)
 {
     result->compiler_major = code->compiler_major;
     result->compiler_minor = code->compiler_minor;
@@ -256,7 +256,7 @@ static bool prepare_stages(struct run *run)
         if (backend->needs_code) {
             status =
                 backend->find_function(backend->state, run->device->module, stage->entry, &run->functions[i], &error);
-            compiled_code_resources(&run->device->code, stage->entry, resources);
+            machine_code_resources(&run->device->code, stage->entry, resources);
         }
         if (status == STATUS_OK)
             status = backend->prepare(backend->state, run->functions[i], stage, resources, &error);
@@ -719,7 +719,7 @@ enum status measure_compile(struct measure_compiler *compiler, const struct meas
 {
     struct measure_facts facts = {.cc_major = arch / 10, .cc_minor = arch % 10, .sm_count = sm_count, .l2_bytes = 1};
     struct kernel_plan plan;
-    struct compiled_code code;
+    struct machine_code code;
     struct error reason = {0};
     init_result(result);
     if (!make_plan(&plan, config, &facts, arch, result))
@@ -735,9 +735,9 @@ enum status measure_compile(struct measure_compiler *compiler, const struct meas
         return status;
     }
     for (uint32_t i = 0; i < plan.stage_count; i++)
-        if (!compiled_code_resources(&code, plan.stages[i].entry, &result->stages[i]))
+        if (!machine_code_resources(&code, plan.stages[i].entry, &result->stages[i]))
             end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, "the compiler's log does not name the entry point");
     note_compiler(result, &code);
-    compiled_code_release(&code);
+    machine_code_release(&code);
     return STATUS_OK;
 }

@@ -71,11 +71,11 @@ static void list_code(const struct job *job, const char *source, const struct me
 /* The kernel that fills the inputs, which every run needs; also finds out whether there is a compiler at all. */
 static enum status add_fill(struct job *job, struct error *error)
 {
-    struct compiled_code code;
+    struct machine_code code;
     enum status status = code_compile(job->code, "random_fill", NULL, job->arch, &code, error);
     if (status != STATUS_OK)
         return status;
-    compiled_code_release(&code);
+    machine_code_release(&code);
     list_code(job, "random_fill", NULL, hash_of("random_fill", NULL, job->arch));
     return STATUS_OK;
 }

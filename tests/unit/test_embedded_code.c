@@ -167,7 +167,7 @@ START_TEST(says_what_could_run_without_a_compiler)
 END_TEST
 
 /* Every figure of every entry point, out of both logs. */
-static void compare_resources(const struct compiled_code *left, const struct compiled_code *right,
+static void compare_resources(const struct machine_code *left, const struct machine_code *right,
                               const struct measure_config *config)
 {
     struct measure_compiler *none;
@@ -179,8 +179,8 @@ static void compare_resources(const struct compiled_code *left, const struct com
         struct measure_resources one, other;
         memset(&one, 0, sizeof one);
         memset(&other, 0, sizeof other);
-        ck_assert(compiled_code_resources(left, result.stages[s].entry, &one));
-        ck_assert(compiled_code_resources(right, result.stages[s].entry, &other));
+        ck_assert(machine_code_resources(left, result.stages[s].entry, &one));
+        ck_assert(machine_code_resources(right, result.stages[s].entry, &other));
         ck_assert_mem_eq(&one, &other, sizeof one);
     }
     measure_compiler_free(none);
@@ -207,7 +207,7 @@ START_TEST(resources_are_what_the_compiler_says)
     for (size_t i = (size_t)_i; i < embedded_code_count; i += 41) {
         const struct embedded_code *code = &embedded_codes[i];
         struct measure_config config;
-        struct compiled_code fresh, copy;
+        struct machine_code fresh, copy;
         if (!config_of(code, &config))
             continue;
         ck_assert_msg(code_compile_fresh(compiler, code->source, &config, code->arch, &fresh, &error) == STATUS_OK,
@@ -215,8 +215,8 @@ START_TEST(resources_are_what_the_compiler_says)
         ck_assert_int_eq(embedded_code_copy(code, &copy, &error), STATUS_OK);
         compare_resources(&fresh, &copy, &config);
         ck_assert_uint_eq(fresh.image_bytes, copy.image_bytes);
-        compiled_code_release(&fresh);
-        compiled_code_release(&copy);
+        machine_code_release(&fresh);
+        machine_code_release(&copy);
         compared++;
     }
     ck_assert_uint_gt(compared, 0);
