@@ -44,22 +44,29 @@ struct code_trip {
     int64_t bound;      /* CODE_BOUND_LITERAL */
     uint32_t parameter; /* CODE_BOUND_PARAMETER: 1 + its index */
     uint32_t bound_register;
-    double turns;    /* times the loop's test was reached with start, step and bound literals; NaN: unknown */
-    uint32_t unroll; /* source iterations per turn, where several memory accesses of one kind lie evenly spaced along
-                        the step of their address; 0: cannot be shown */
+    double turns;    /* times the body runs each time the loop is entered, if start, step and bound are literals; NaN:
+                        unknown */
+    uint32_t unroll; /* source iterations per turn: so many accesses of one kind lie evenly spaced along the step of
+                        their address, and the counter's step is a multiple of them; 0: cannot be shown */
 };
 
 struct code_loop {
-    uint32_t header;     /* block */
-    uint32_t parent;     /* loop around it; CODE_NONE: outermost */
-    uint32_t depth;      /* 1 = outermost */
-    uint32_t inner_last; /* loops are numbered so that those inside loop i are i+1 .. inner_last */
-    uint32_t latch_count, exit_count;
-    size_t instructions; /* of its blocks, inner loops included */
+    uint32_t header;                  /* block */
+    uint32_t parent;                  /* loop around it; CODE_NONE: outermost */
+    uint32_t depth;                   /* 1 = outermost */
+    uint32_t inner_last;              /* loops are numbered so that those inside loop i are i+1 .. inner_last */
+    uint32_t latch_count, exit_count; /* edges back to the header; edges out of its own blocks */
+    size_t instructions;              /* of its blocks, inner loops included */
     uint32_t block_count;
     uint32_t *blocks;        /* its own blocks, without those of inner loops, in reverse post-order */
     bool irreducible_inside; /* a retreating edge whose target does not dominate it lies inside: counts are less sure */
     struct code_trip trip;
+};
+
+/* Where registers are written. */
+struct code_definitions {
+    const uint32_t *first; /* by register: definitions first[r] .. first[r + 1] - 1 */
+    const size_t *items;   /* instructions */
 };
 
 struct code_graph {
@@ -69,6 +76,7 @@ struct code_graph {
     uint32_t rpo_count;
     struct code_loop *loops; /* outer before inner */
     uint32_t *block_of;      /* of each instruction */
+    struct code_definitions definitions;
     size_t unreachable_instructions;
     uint32_t irreducible_edges; /* retreating edges without a dominating target: no loop is made of them */
     uint32_t irreducible_line;  /* line of the first such edge's branch */

@@ -45,6 +45,7 @@ struct pending {
 
 struct target_list {
     size_t first, count; /* of `target_names` */
+    size_t *targets;     /* once a branch asked for them; in the arena */
 };
 
 struct body {
@@ -668,28 +669,27 @@ static enum status read_instruction(struct body *body, struct ptx_slice word, ui
 
 /* ---- labels and scopes ----------------------------------------------------------------------------------------- */
 /* Labels of the list become targets of the branch. */
-static enum status resolve_list(struct body *body, const struct pending *branch, const struct target_list *list)
+static enum status resolve_list(struct body *body, const struct pending *branch, struct target_list *list)
 {
     struct code_instruction *item = &body->items[branch->instruction];
-    if (list->count == 0) {
+    if (list->count == 0 || list->count > UINT32_MAX) {
         return STATUS_OK;
     }
-    size_t *targets = arena_allocate(body->listing->arena, list->count, sizeof *targets);
-    if (targets == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    uint32_t count = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct ptx_binding *label =
-            ptx_names_find(body->names, PTX_NAME_LABEL, body->target_names[list->first + i]);
-        if (label == NULL) {
-            return STATUS_OK; /* stays unknown */
+    if (list->targets == NULL) {
+        size_t *targets = arena_allocate(body->listing->arena, list->count, sizeof *targets);
+        if (targets == NULL) {
+            return STATUS_NO_MEMORY;
         }
-        targets[count++] = (size_t)label->value;
+        for (size_t i = 0; i < list->count; i++) {
+            const struct ptx_binding *label =
+                ptx_names_find(body->names, PTX_NAME_LABEL, body->target_names[list->first + i]);
+            targets[i] = label == NULL ? CODE_NO_TARGET : (size_t)label->value;
+        }
+        list->targets = targets;
     }
-    item->target = targets[0];
-    item->more_targets = targets + 1;
-    item->more_target_count = count - 1;
+    item->target = list->targets[0];
+    item->more_targets = list->targets + 1;
+    item->more_target_count = (uint32_t)(list->count - 1);
     return STATUS_OK;
 }
 
@@ -742,7 +742,7 @@ static enum status close_scope(struct body *body)
 static enum status read_targets(struct body *body)
 {
     struct ptx_reader *reader = body->reader;
-    struct target_list list = {body->target_name_count, 0};
+    struct target_list list = {body->target_name_count, 0, NULL};
     for (;;) {
         ptx_skip_space(reader);
         if (reader->at >= reader->end) {
@@ -895,14 +895,18 @@ static enum status read_statements(struct body *body)
     return status == STATUS_OK ? resolve(body) : status;
 }
 
-/* A label at the very end is the implicit return. */
+/* A branch to the very end, or no return before it: the implicit return. */
 static void end_with_return(struct body *body)
 {
-    bool wanted = body->count > 0 && body->items[body->count - 1].op == CODE_OP_BRANCH;
+    const struct code_instruction *last = body->count == 0 ? NULL : &body->items[body->count - 1];
+    bool wanted =
+        last != NULL && !body->ended && (last->op == CODE_OP_BRANCH ? last->conditional : last->op != CODE_OP_EXIT);
     for (size_t i = 0; i < body->count && !wanted; i++) {
         wanted = body->items[i].target == body->count;
-        for (uint32_t j = 0; j < body->items[i].more_target_count && !wanted; j++) {
-            wanted = body->items[i].more_targets[j] == body->count;
+    }
+    for (size_t i = 0; i < body->list_count && !wanted; i++) {
+        for (size_t j = 0; body->lists[i].targets != NULL && j < body->lists[i].count; j++) {
+            wanted |= body->lists[i].targets[j] == body->count;
         }
     }
     if (wanted) { /* there is room for one more: see read_instruction */
