@@ -52,6 +52,20 @@ static size_t add_part(char *out, size_t size, const char *settings, bool names)
     return used < size ? used : size - 1;
 }
 
+/* " sm_80, sm_86": the architectures there is code for. */
+static void list_archs(char *out, size_t size)
+{
+    size_t used = 0;
+    unsigned last = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < embedded_code_count && used < size; i++) {
+        if (embedded_codes[i].arch == last)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s sm_%u", last ? "," : "", embedded_codes[i].arch);
+        last = embedded_codes[i].arch;
+    }
+}
+
 enum status embedded_code_explain(const char *source_name, unsigned arch, struct error *error)
 {
     char list[160], part[120];
@@ -69,10 +83,12 @@ enum status embedded_code_explain(const char *source_name, unsigned arch, struct
             shown++;
         }
     }
-    if (count == 0)
+    if (count == 0) {
+        list_archs(list, sizeof list);
         return error_set(error, STATUS_MISSING,
-                         "%s is neither built in for sm_%u nor in the code cache, and NVRTC was not found", source_name,
-                         arch);
+                         "no NVRTC, not in the code cache, and %s is not built in for sm_%u%s%s%s", source_name, arch,
+                         list[0] ? " (only for" : "", list, list[0] ? ")" : "");
+    }
     char more[40] = "";
     if (shown < count)
         snprintf(more, sizeof more, " and %zu more", count - shown);
@@ -83,19 +99,13 @@ enum status embedded_code_explain(const char *source_name, unsigned arch, struct
 
 size_t measure_embedded_describe(char *out, size_t out_size)
 {
-    size_t used = 0;
-    unsigned last = 0;
-    snprintf(out, out_size, "none: the build found no NVRTC or left it out (EMBED_CODE=0)");
-    if (embedded_code_count == 0)
-        return 0;
-    used = (size_t)snprintf(out, out_size, "%zu pieces by NVRTC %d.%d for", embedded_code_count,
-                            embedded_codes[0].compiler_major, embedded_codes[0].compiler_minor);
-    for (size_t i = 0; i < embedded_code_count && used < out_size; i++) {
-        if (embedded_codes[i].arch == last)
-            continue;
-        used += (size_t)snprintf(out + used, out_size - used, "%s sm_%u", last ? "," : "", embedded_codes[i].arch);
-        last = embedded_codes[i].arch;
-    }
+    char archs[120];
+    list_archs(archs, sizeof archs);
+    if (embedded_code_count > 0)
+        snprintf(out, out_size, "%zu pieces by NVRTC %d.%d for%s", embedded_code_count,
+                 embedded_codes[0].compiler_major, embedded_codes[0].compiler_minor, archs);
+    else
+        snprintf(out, out_size, "none: the build found no NVRTC or left it out (EMBED_CODE=0)");
     return embedded_code_count;
 }
 
