@@ -89,6 +89,10 @@ static void compare_with_base(struct question *question)
         const struct scenario_variable *variable = scenario_variable_get(question->scenario, i);
         bool changed = question->values[i] != question->base[i];
 
+        if (variable->question != NULL) { /* an answer is no change: there is no other base */
+            question->base[i] = question->values[i];
+            continue;
+        }
         question->outside_lists = question->outside_lists || !is_listed(variable, question->values[i]);
         if ((long)i == concurrency)
             question->base[i] = question->values[i];

@@ -27,8 +27,10 @@ struct scenario_variable {
     const char *name;
     uint32_t value_count;
     const double *values;
-    double base;  /* one of values */
+    double base;  /* one of values; NaN: an open question */
     bool is_knob; /* else workload */
+    const char *question; /* of a workload variable that the file leaves open: what must be told before anything can be
+                             predicted. NULL: nothing; else values is one NaN */
 };
 
 /* A remark printed beside an answer it concerns (for example counter-evidence from another GPU). */

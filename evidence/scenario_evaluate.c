@@ -2,6 +2,7 @@
  * Evaluates a compiled scenario. The hot path of sweeps: no allocation, and only what changed is computed again. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,23 @@ static void end_epochs(const struct scenario_evaluator *evaluator, struct evalua
     }
 }
 
+/* Every question that is still open, with how to answer it. */
+static enum status open_questions(const struct scenario *scenario, const double *values, struct error *error)
+{
+    char text[640] = "";
+    size_t length = 0;
+    for (uint32_t v = 0; v < scenario->variable_count && length + 1 < sizeof text; v++) {
+        const struct scenario_variable *variable = &scenario->variables[v];
+        if (variable->question != NULL && isnan(values[v])) {
+            int added = snprintf(text + length, sizeof text - length, "%s-s %s=... (%.160s)", length > 0 ? ", " : "",
+                                 variable->name, variable->question);
+            length += added > 0 ? (size_t)added : 0;
+        }
+    }
+    return error_set_at(error, STATUS_USAGE, scenario->path, 0, 0, "the scenario leaves open what only you know: %s",
+                        text);
+}
+
 static enum status take_variable(const struct scenario_evaluator *evaluator, struct evaluation_context *context,
                                  uint32_t variable, double value, struct error *error)
 {
@@ -76,6 +94,9 @@ static enum status take_variables(const struct scenario_evaluator *evaluator, st
     uint32_t count = evaluator->scenario->variable_count;
     for (uint32_t v = 0; v < count; v++) {
         if (values[v] != context->symbols[v]) { /* NaN, as at the start, always differs */
+            if (isnan(values[v]) && evaluator->scenario->variables[v].question != NULL) {
+                return open_questions(evaluator->scenario, values, error);
+            }
             enum status status = take_variable(evaluator, context, v, values[v], error);
             if (status != STATUS_OK) {
                 return status;

@@ -85,6 +85,18 @@ static enum status read_values(const struct scenario_reader *reader, const struc
     return STATUS_OK;
 }
 
+/* {ask: "what the reader of the file must tell"}: a value that the file leaves open. */
+static enum status read_question(const struct scenario_reader *reader, const struct yaml_node *node, const char *what,
+                                 bool is_knob, const char **question)
+{
+    static const char *const keys[] = {"ask"};
+    enum status status = reader_check_keys(reader, node, what, keys, 1);
+    if (status == STATUS_OK && is_knob) {
+        status = reader_fail(reader, STATUS_BAD_DATA, node, "%s: only workload may be left open with 'ask'", what);
+    }
+    return status == STATUS_OK ? reader_text(reader, yaml_find(node, "ask"), "ask", question) : status;
+}
+
 static enum status add_variable(const struct scenario_reader *reader, const struct yaml_node *node, bool is_knob)
 {
     struct scenario *scenario = reader->scenario;
@@ -96,7 +108,13 @@ static enum status add_variable(const struct scenario_reader *reader, const stru
     snprintf(what, sizeof what, "%s '%s'", is_knob ? "knob" : "workload variable", node->key);
     double values[SCENARIO_KNOB_VALUES_MAX];
     uint32_t count = 0;
-    status = read_values(reader, node, what, values, &count);
+    const char *question = NULL;
+    if (node->kind == YAML_MAP && yaml_find(node, "ask") != NULL) {
+        status = read_question(reader, node, what, is_knob, &question);
+        values[count++] = NAN;
+    } else {
+        status = read_values(reader, node, what, values, &count);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -106,7 +124,7 @@ static enum status add_variable(const struct scenario_reader *reader, const stru
     }
     memcpy(kept, values, count * sizeof *kept);
     scenario->variables[scenario->variable_count++] =
-        (struct scenario_variable){node->key, count, kept, values[0], is_knob};
+        (struct scenario_variable){node->key, count, kept, values[0], is_knob, question};
     return STATUS_OK;
 }
 
