@@ -66,6 +66,32 @@ compile() {
     say "$(basename "$1"): compiled after $(($(date +%s) - start)) s"
 }
 
+# Hardware counters of every launch of the plan's kernels, caches flushed before each pass (cold), clocks as they are. One
+# collection, three tables: figures by section, one wide row per launch, and stall samples by instruction.
+profile() {
+    local ncu page names sections=() report=$results/profile section
+    ncu=$(command -v ncu || ls -1 /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | tail -n 1)
+    if [ -z "$ncu" ]; then
+        say 'profile: ncu was not found'
+        return
+    fi
+    for section in SpeedOfLight WarpStateStats SchedulerStats MemoryWorkloadAnalysis MemoryWorkloadAnalysis_Tables \
+        ComputeWorkloadAnalysis InstructionStats LaunchStats Occupancy SourceCounters; do
+        sections+=(--section "$section")
+    done
+    names=$(sed -n 's/^\([a-z_]*\) .*/\1/p' "$1" | sort -u | paste -s -d '|')
+    timeout "$2" "$ncu" --clock-control none --cache-control all "${sections[@]}" -k "regex:^($names)\$" --force-overwrite \
+        -o "$report" "$runner" check "$1" --cache "$cache" "${nvrtc[@]}" > "$results/profile.log" 2>&1
+    say "ncu: exit $?; $(grep -E 'ERR_|==ERROR==|No kernels' "$results/profile.log" | head -n 1)"
+    [ -f "$report.ncu-rep" ] || return
+    for page in details raw source; do
+        "$ncu" --import "$report.ncu-rep" --page "$page" --csv --print-units base 2>> "$log" | grep -v '^==' \
+            > "$out/profile-$page.csv"
+        say "profile-$page.csv: $(wc -l < "$out/profile-$page.csv") lines"
+    done
+    grep -v '^ *#' "$1" | grep . > "$out/profile-plan.txt"
+}
+
 # The budget is shared evenly by what is left to do.
 count=$(echo "$phases" | wc -w)
 for phase in $phases; do
@@ -85,11 +111,7 @@ for phase in $phases; do
         continue
     fi
     if [ "$phase" = profile ]; then
-        timeout "$share" ncu --clock-control none --set full -k regex:sparse_decode -c 4 "$runner" check "$plan" \
-            --cache "$cache" "${nvrtc[@]}" > "$results/profile.txt" 2>&1
-        say "ncu: exit $?"
-        grep -E "Duration|Stall|Bank|Throughput|Issue|Eligible|No Eligible|Tensor|Shared|Warp Cycles|OPT|INF" \
-            "$results/profile.txt" | head -120 > "$out/profile.txt"
+        profile "$plan" "$share"
         save
         continue
     fi
