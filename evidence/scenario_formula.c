@@ -285,6 +285,22 @@ static enum status read_otherwise(const struct scenario_reader *reader, const st
     return status;
 }
 
+enum status formula_set_lookup(const struct scenario_reader *reader, const struct yaml_node *from,
+                               const struct csv_table *table, const char *column, const struct yaml_node *keys,
+                               const struct yaml_node *where, const char *what, struct scenario_formula *formula)
+{
+    enum status status = start_form(reader, from, FORMULA_LOOKUP, formula);
+    if (status == STATUS_OK) {
+        formula->column_name = arena_copy_text(&reader->scenario->arena, column, strlen(column));
+        status = formula->column_name != NULL ? reader_text(reader, from, what, &formula->table_name)
+                                              : reader_no_memory(reader);
+    }
+    if (status == STATUS_OK) {
+        status = read_keys(reader, keys, SCOPE_FULL, formula);
+    }
+    return status == STATUS_OK ? build_index(reader, from, table, where, formula) : status;
+}
+
 /* {from: resources/FILE.csv, column: registers_per_thread, keys: {csv_column: expr}, where: {...}, else: 255} */
 static enum status read_lookup(const struct scenario_reader *reader, const struct yaml_node *node, const char *what,
                                enum formula_scope scope, struct scenario_formula *formula)

@@ -14,7 +14,8 @@ enum {
     SCENARIO_RULE_FIELDS = 9,
     SCENARIO_PARTS_MAX = RESOURCE_KEYS_MAX > SCENARIO_RULE_FIELDS ? RESOURCE_KEYS_MAX : SCENARIO_RULE_FIELDS,
     SCENARIO_OVERRIDES_MAX = SCENARIO_WORKLOAD_MAX,
-    SCENARIO_QUANTITIES_MAX = 256 /* of one kernel */
+    SCENARIO_QUANTITIES_MAX = 256, /* of one kernel */
+    SCENARIO_TABLES_PER_KERNEL = 96
 };
 
 /* Names an expression may use, in this order: variables (knobs, workload), let entries, then these. */
@@ -125,7 +126,7 @@ struct scenario {
     uint32_t symbol_count; /* variables + lets + constants */
     const char *symbols[EXPRESSION_VARIABLES_MAX];
     uint32_t table_count; /* indices to release */
-    struct resource_index *tables[KERNELS_PER_LAYER_MAX * 16];
+    struct resource_index *tables[KERNELS_PER_LAYER_MAX * SCENARIO_TABLES_PER_KERNEL];
 };
 
 static inline uint32_t scenario_let_symbol(const struct scenario *scenario, uint32_t let)
@@ -184,6 +185,12 @@ void formula_set_number(struct scenario_formula *formula, const struct yaml_node
 /* A formula made from a text of the reader's own, placed at node. */
 MUST_CHECK enum status formula_set_text(const struct scenario_reader *reader, const struct yaml_node *node,
                                         const char *what, const char *text, struct scenario_formula *formula);
+/* A column of a table that is open already, looked up by `keys` among the rows of `where` (may be NULL). `from` names
+ * the table and gives the place. */
+MUST_CHECK enum status formula_set_lookup(const struct scenario_reader *reader, const struct yaml_node *from,
+                                          const struct csv_table *table, const char *column,
+                                          const struct yaml_node *keys, const struct yaml_node *where, const char *what,
+                                          struct scenario_formula *formula);
 /* Value at the scenario's base configuration of a formula in SCOPE_VARIABLES. */
 MUST_CHECK enum status formula_base_value(const struct scenario_reader *reader, const struct scenario_formula *formula,
                                           double *value);
@@ -201,5 +208,35 @@ MUST_CHECK enum status scenario_read_serving(struct scenario_reader *reader, con
 /* Reads a table named in the file: beside the scenario, or built in. */
 MUST_CHECK enum status scenario_read_table(const struct scenario_reader *reader, const struct yaml_node *node,
                                            struct csv_table *table);
+
+/* --- scenario_loop_table.c ------------------------------------------------------------------------------------------
+ */
+
+/* `from`, `keys` and `where` of a loop. Nodes are the tree's. Release with loop_table_release. */
+struct loop_table {
+    const struct yaml_node *from, *keys, *where;
+    bool is_open; /* there is a table */
+    struct csv_table csv;
+};
+
+/* node: the map `loop`. Without `from` the table stays closed, which every function below takes as one without columns.
+ */
+MUST_CHECK enum status loop_table_read(const struct scenario_reader *reader, const struct yaml_node *node,
+                                       struct loop_table *table);
+void loop_table_release(struct loop_table *table);
+
+enum loop_column {
+    LOOP_COLUMN_ABSENT,
+    LOOP_COLUMN_EMPTY, /* in all rows of `where` */
+    LOOP_COLUMN_FILLED
+};
+/* Column "loop.PREFIXKEY"; *name is the table's, unless absent. */
+enum loop_column loop_table_column(const struct loop_table *table, const char *prefix, const char *key,
+                                   const char **name);
+MUST_CHECK enum status loop_table_formula(const struct scenario_reader *reader, const struct loop_table *table,
+                                          const char *column, const char *what, struct scenario_formula *formula);
+/* The one text of that column, owned by the scenario; NULL where there is none. */
+MUST_CHECK enum status loop_table_text(const struct scenario_reader *reader, const struct loop_table *table,
+                                       const char *prefix, const char *key, const char **text);
 
 #endif

@@ -71,6 +71,8 @@ static const struct quantity_key mma_keys[] = {
 struct kernel_reader {
     const struct scenario_reader *reader;
     struct scenario_kernel *kernel;
+    const struct loop_table *table; /* of the loop; NULL elsewhere */
+    const char *prefix;             /* of its columns: "", "stream.", "mma1." */
 };
 
 static enum status new_quantity(const struct kernel_reader *self, const struct yaml_node *place, const char *key,
@@ -96,6 +98,11 @@ static enum status read_quantity(const struct kernel_reader *self, const struct 
         return status;
     }
     quantity->source_offset = key->source_offset;
+    const char *column;
+    if (node == NULL && self->table != NULL &&
+        loop_table_column(self->table, self->prefix, key->key, &column) == LOOP_COLUMN_FILLED) {
+        return loop_table_formula(self->reader, self->table, column, key->key, &quantity->formula);
+    }
     if (node == NULL) {
         if (isnan(key->default_value)) {
             return reader_fail(self->reader, STATUS_BAD_DATA, map, "kernel %s: '%s' is missing", self->kernel->name,
@@ -142,9 +149,22 @@ static enum status read_load(const struct kernel_reader *self, const struct yaml
     const struct quantity_key own_keys[] = {
         {"rows", LOAD(rows), QUANTITY_DOUBLE, default_rows, 0, true},
         {"index_dependent", LOAD(index_dependent), QUANTITY_FLAG, default_dependent, 0, true}};
+    struct kernel_reader own = *self;
+    const char *column;
+    char prefix[16];
+    struct yaml_node empty = {.kind = YAML_MAP, .text = "", .key = what};
+    (void)snprintf(prefix, sizeof prefix, "%s.", what);
+    own.prefix = prefix;
+    if (node == NULL && self->table != NULL &&
+        loop_table_column(self->table, prefix, "row_bytes", &column) == LOOP_COLUMN_FILLED) {
+        empty.line = self->table->from->line;
+        empty.column = self->table->from->column;
+        node = &empty;
+    }
     if (node == NULL) {
         return STATUS_OK; /* rows = 0 in the prototype: no load of this kind */
     }
+    self = &own;
     enum status status = check_table_keys(self, node, what, load_keys, COUNT_OF(load_keys), others, 2);
     if (status == STATUS_OK) {
         status = read_quantities(self, node, own_keys, COUNT_OF(own_keys), base);
@@ -170,6 +190,25 @@ static enum status read_choice(const struct kernel_reader *self, const struct ya
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", names[i]);
     }
     return reader_fail(self->reader, STATUS_BAD_DATA, node, "%s must be one of %s", what, list);
+}
+
+/* A choice that the file leaves to the loop table: *node becomes *own, a scalar at the table's place. */
+static enum status table_choice(const struct kernel_reader *self, const char *key, const struct yaml_node **node,
+                                struct yaml_node *own)
+{
+    const char *text = NULL;
+    enum status status = *node == NULL && self->table != NULL
+                             ? loop_table_text(self->reader, self->table, self->prefix, key, &text)
+                             : STATUS_OK;
+    if (text != NULL) {
+        *own = (struct yaml_node){.kind = YAML_SCALAR,
+                                  .text = text,
+                                  .key = key,
+                                  .line = self->table->from->line,
+                                  .column = self->table->from->column};
+        *node = own;
+    }
+    return status;
 }
 
 static enum status read_instruction(const struct kernel_reader *self, const struct yaml_node *node, struct mma_op *op)
@@ -212,6 +251,14 @@ static enum status read_mma(const struct kernel_reader *self, const struct yaml_
     const struct yaml_node *type = yaml_find(node, "type"), *layout = yaml_find(node, "layout"),
                            *instruction = yaml_find(node, "instruction");
     size_t format = NUMBER_FORMAT_BF16, way = MMA_LAYOUT_AUTO;
+    struct yaml_node table_type, table_layout;
+    status = table_choice(self, "type", &type, &table_type);
+    if (status == STATUS_OK) {
+        status = table_choice(self, "layout", &layout, &table_layout);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (type != NULL) {
         status = read_choice(self, type, "type", formats, NUMBER_FORMAT_COUNT, &format);
     }
@@ -223,11 +270,57 @@ static enum status read_mma(const struct kernel_reader *self, const struct yaml_
     return status == STATUS_OK && instruction != NULL ? read_instruction(self, instruction, op) : status;
 }
 
+/* "64x128x16" */
+static enum status read_instruction_text(const struct kernel_reader *self, const char *text, struct mma_op *op)
+{
+    unsigned m, n, k;
+    int length = 0;
+    if (sscanf(text, "%4ux%4ux%4u%n", &m, &n, &k, &length) != 3 || text[length] != '\0' || m == 0 || n == 0 || k == 0) {
+        return reader_fail(self->reader, STATUS_BAD_DATA, self->table->from,
+                           "the loop table has the instruction '%.40s', not M x N x K such as 16x8x16", text);
+    }
+    op->instruction_m = m;
+    op->instruction_n = n;
+    op->instruction_k = k;
+    return STATUS_OK;
+}
+
+/* Products of a loop table: columns loop.mma1.m, loop.mma1.type and so on; types and instructions are those of all its
+ * rows. */
+static enum status read_table_mma(const struct kernel_reader *outer)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; outer->table != NULL && i < TILE_LOOP_MMA_MAX && status == STATUS_OK; i++) {
+        struct kernel_reader self = *outer;
+        struct yaml_node empty = {.kind = YAML_MAP, .text = "", .key = "mma"};
+        char prefix[16];
+        const char *column, *instruction = NULL;
+        (void)snprintf(prefix, sizeof prefix, "mma%u.", (unsigned)(i + 1));
+        self.prefix = prefix;
+        if (loop_table_column(outer->table, prefix, "m", &column) != LOOP_COLUMN_FILLED) {
+            break;
+        }
+        empty.line = outer->table->from->line;
+        empty.column = outer->table->from->column;
+        status = read_mma(&self, &empty, outer->kernel->prototype.loop.mma_count++);
+        if (status == STATUS_OK) {
+            status = loop_table_text(outer->reader, outer->table, prefix, "instruction", &instruction);
+        }
+        if (status == STATUS_OK && instruction != NULL) {
+            status = read_instruction_text(&self, instruction, &outer->kernel->prototype.loop.mma[i]);
+        }
+    }
+    return status;
+}
+
 static enum status read_mma_list(const struct kernel_reader *self, const struct yaml_node *node)
 {
     if (node == NULL) {
-        return STATUS_OK;
+        return read_table_mma(self);
     }
+    struct kernel_reader by_hand = *self;
+    by_hand.table = NULL; /* products written down are whole */
+    self = &by_hand;
     enum status status = reader_expect(self->reader, node, YAML_LIST, "mma");
     if (status == STATUS_OK && node->count > TILE_LOOP_MMA_MAX) {
         status = reader_fail(self->reader, STATUS_LIMIT, node, "mma holds at most %d products", TILE_LOOP_MMA_MAX);
@@ -249,7 +342,11 @@ static enum status read_stages(const struct kernel_reader *self, const struct ya
     static const struct quantity_key buffers = {"buffers", LOOP(buffers), QUANTITY_DOUBLE, 1, 0, true};
     enum status status = read_quantity(self, node, &declared, 0);
     const struct yaml_node *stages = yaml_find(node, "declared_stages");
-    if (status != STATUS_OK || stages == NULL || yaml_find(node, "buffers") != NULL) {
+    const char *column;
+    bool has_buffers =
+        yaml_find(node, "buffers") != NULL ||
+        (self->table != NULL && loop_table_column(self->table, "", "buffers", &column) == LOOP_COLUMN_FILLED);
+    if (status != STATUS_OK || stages == NULL || has_buffers) {
         return status == STATUS_OK ? read_quantity(self, node, &buffers, 0) : status;
     }
     if (stages->kind != YAML_SCALAR) {
@@ -270,23 +367,25 @@ static enum status read_spills(const struct kernel_reader *self, const struct ya
 {
     static const struct quantity_key spills = {"spill_bytes", LOOP(spill_bytes), QUANTITY_DOUBLE, 0, 0, true};
     const struct yaml_node *child = yaml_find(node, "spill_bytes");
-    if (child != NULL && child->kind == YAML_SCALAR && strcmp(child->text, "unknown") == 0) {
+    const char *column;
+    bool is_unknown = child != NULL ? child->kind == YAML_SCALAR && strcmp(child->text, "unknown") == 0
+                                    : self->table != NULL && loop_table_column(self->table, "", "spill_bytes",
+                                                                               &column) == LOOP_COLUMN_EMPTY;
+    if (is_unknown) {
         self->kernel->prototype.loop.spill_bytes = NAN;
         return STATUS_OK;
     }
     return read_quantity(self, node, &spills, 0);
 }
 
-static enum status read_loop(const struct kernel_reader *self, const struct yaml_node *node, bool is_ragged)
+static enum status read_loop_parts(const struct kernel_reader *self, const struct yaml_node *node, bool is_ragged)
 {
-    static const char *const others[] = {"iterations", "declared_stages", "buffers", "gather", "stream",
-                                         "mma",        "spill_bytes"};
     static const struct quantity_key iterations = {"iterations", LOOP(iterations), QUANTITY_DOUBLE, NAN, 0, true};
-    enum status status = check_table_keys(self, node, "loop", loop_keys, COUNT_OF(loop_keys), others, 7);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    self->kernel->mean_iterations = is_ragged && yaml_find(node, "iterations") == NULL;
+    enum status status = STATUS_OK;
+    const char *column;
+    bool has_iterations = yaml_find(node, "iterations") != NULL ||
+                          loop_table_column(self->table, "", "iterations", &column) == LOOP_COLUMN_FILLED;
+    self->kernel->mean_iterations = is_ragged && !has_iterations;
     if (!self->kernel->mean_iterations) {
         status = read_quantity(self, node, &iterations, 0);
     }
@@ -306,6 +405,26 @@ static enum status read_loop(const struct kernel_reader *self, const struct yaml
         status = read_spills(self, node);
     }
     return status == STATUS_OK ? read_quantities(self, node, loop_keys, COUNT_OF(loop_keys), 0) : status;
+}
+
+static enum status read_loop(const struct kernel_reader *outer, const struct yaml_node *node, bool is_ragged)
+{
+    static const char *const others[] = {"iterations", "declared_stages", "buffers", "gather", "stream",
+                                         "mma",        "spill_bytes",     "from",    "keys",   "where"};
+    struct loop_table table;
+    struct kernel_reader self = *outer;
+    enum status status = check_table_keys(outer, node, "loop", loop_keys, COUNT_OF(loop_keys), others, 10);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = loop_table_read(outer->reader, node, &table);
+    self.table = &table;
+    self.prefix = "";
+    if (status == STATUS_OK) {
+        status = read_loop_parts(&self, node, is_ragged);
+    }
+    loop_table_release(&table);
+    return status;
 }
 
 static enum status read_ragged(const struct kernel_reader *self, const struct yaml_node *node)
@@ -351,7 +470,7 @@ static enum status read_kernel(const struct scenario_reader *reader, const struc
 {
     static const char *const others[] = {"when", "loop", "ragged"};
     struct scenario *scenario = reader->scenario;
-    struct kernel_reader self = {reader, &scenario->kernels[scenario->kernel_count++]};
+    struct kernel_reader self = {reader, &scenario->kernels[scenario->kernel_count++], NULL, ""};
     if (strlen(node->key) >= KERNEL_NAME_SIZE) {
         return error_set_at(reader->error, STATUS_BAD_DATA, scenario->path, node->key_line, node->key_column,
                             "a kernel name longer than %d characters", KERNEL_NAME_SIZE - 1);
