@@ -117,9 +117,13 @@ static enum status read_past(struct campaign_state *state, struct error *error)
     enum status status = STATUS_OK;
     for (size_t k = 0; status == STATUS_OK && k < measure_kernel_count(); k++)
         status = campaign_past_read(state->options->directory, measure_kernel_get(k), &past, error);
+    campaign_past_sort(&past);
     if (status == STATUS_OK)
         status = make_items(state, &past, error);
     campaign_past_release(&past);
+    if (status == STATUS_OK && state->options->refuse_past && state->progress->skipped > 0)
+        status = error_set(error, STATUS_USAGE, "%s already holds %zu row%s of this plan", state->options->directory,
+                           state->progress->skipped, state->progress->skipped == 1 ? "" : "s");
     return status;
 }
 
@@ -217,7 +221,8 @@ static enum status run_items(struct campaign_state *state, struct error *error)
     for (size_t i = 0; status == STATUS_OK && i < state->item_count; i++) {
         const struct campaign_item *item = &state->items[i];
         struct campaign_prediction prediction;
-        if (now_s() - state->start_s >= state->options->budget_s)
+        if (now_s() - state->start_s >= state->options->budget_s ||
+            (state->options->run_limit && state->progress->done >= state->options->run_limit))
             break;
         status = ensure_worker(state, error);
         if (status == STATUS_OK && i == 0)

@@ -25,9 +25,21 @@ struct campaign_plan {
  * Release with campaign_plan_release. */
 MUST_CHECK enum status campaign_plan_parse(const char *text, const char *name, size_t limit, struct campaign_plan *plan,
                                            struct error *error);
+/* Configurations of the plan without its references, counted without making them. STATUS_LIMIT beyond 2^53. */
+MUST_CHECK enum status campaign_plan_count(const char *text, const char *name, uint64_t *count, struct error *error);
+/* As campaign_plan_parse, but of a plan with more than keep configurations only keep of them, at least 1: spread evenly
+ * over the plan, drawn by seed. The same seed draws the same ones, so that such a campaign can go on. */
+MUST_CHECK enum status campaign_plan_sample(const char *text, const char *name, size_t keep, uint64_t seed,
+                                            struct campaign_plan *plan, struct error *error);
 void campaign_plan_release(struct campaign_plan *plan);
 
 /* ---- prediction -------------------------------------------------------------------------------------------------- */
+
+enum {
+    CAMPAIGN_DIGEST_SIZE = 65
+};
+/* SHA-256 of length bytes as 64 hex digits. Returns out. */
+const char *campaign_digest(const char *text, size_t length, char out[CAMPAIGN_DIGEST_SIZE]);
 
 /* What was said before the run. NaN and -1 where nothing was said. */
 struct campaign_prediction {
@@ -35,6 +47,8 @@ struct campaign_prediction {
     char limiters[48];        /* "registers+smem" */
     double rounds, tail_ctas; /* of uniform CTAs */
     double time_us, time_lo_us, time_hi_us;
+    char model[64];                           /* name of the calibration; "" where there is no time */
+    char inputs_sha256[CAMPAIGN_DIGEST_SIZE]; /* of the model's parameters and all that entered; "" likewise */
 };
 void campaign_prediction_init(struct campaign_prediction *prediction);
 
@@ -62,6 +76,8 @@ struct campaign_options {
     double config_limit_s;              /* a worker that takes longer over one configuration is killed */
     uint64_t seed;                      /* of the order and the inputs */
     uint32_t reference_every;           /* configurations between two reference runs; 0 = none */
+    bool refuse_past;                   /* STATUS_USAGE where the files already hold rows of the plan */
+    size_t run_limit;                   /* stop after that many; 0 = none */
     uint32_t repeats;                   /* measure every configuration this often, in separate rounds; at least 1 */
     const char *revision;               /* git revision of the program, "" if unknown */
     campaign_predict_function *predict; /* NULL: occupancy only */

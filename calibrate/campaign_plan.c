@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "calibrate/campaign.h"
 
 enum {
@@ -128,66 +129,182 @@ static enum status append(struct measure_config **configs, size_t *count, const 
     return STATUS_OK;
 }
 
-/* Every combination, the last list fastest. */
+/* What becomes of a plan's lines: all configurations, their number, or a sample. */
+struct plan_reading {
+    struct campaign_plan *plan;
+    size_t limit;
+    bool counts;           /* count only */
+    uint64_t total;        /* counted so far */
+    uint64_t keep, of;     /* sampling: keep out of `of`; 0 = all are kept */
+    uint64_t picked, next; /* taken so far, and the index of the one to come */
+    struct random_stream random;
+};
+#define COUNT_MAX ((uint64_t)1 << 53)
+
+static enum status line_count(const struct plan_line *line, uint64_t *count, struct error *error)
+{
+    *count = 1;
+    for (size_t i = 0; i < line->word_count; i++) {
+        *count *= line->words[i].count;
+        if (*count > COUNT_MAX)
+            return error_set_at(error, STATUS_LIMIT, line->file, line->line, 0, "more than 2^53 configurations");
+    }
+    return STATUS_OK;
+}
+
+/* Combination `index` of a line; the last list is the fastest. */
+static enum status config_at(const struct plan_line *line, uint64_t index, struct measure_config *config,
+                             struct error *error)
+{
+    char text[1024];
+    size_t at[WORDS_MAX] = {0}, used = (size_t)snprintf(text, sizeof text, "%s", line->kernel);
+    for (size_t i = line->word_count; i-- > 0;) {
+        at[i] = (size_t)(index % line->words[i].count);
+        index /= line->words[i].count;
+    }
+    for (size_t i = 0; i < line->word_count && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s=%lld", line->words[i].name,
+                                 line->words[i].values[at[i]]);
+    struct error reason = {0};
+    enum status status = measure_config_parse(text, config, &reason);
+    return status == STATUS_OK ? STATUS_OK : error_set_at(error, status, line->file, line->line, 0, "%s", reason.text);
+}
+
+/* Every combination. */
 static enum status multiply(const struct plan_line *line, struct measure_config **configs, size_t *count, size_t limit,
                             struct error *error)
 {
-    size_t at[WORDS_MAX] = {0};
-    for (;;) {
-        char text[1024];
+    uint64_t combinations;
+    enum status status = line_count(line, &combinations, error);
+    for (uint64_t i = 0; status == STATUS_OK && i < combinations; i++) {
         struct measure_config config;
-        size_t used = (size_t)snprintf(text, sizeof text, "%s", line->kernel);
-        for (size_t i = 0; i < line->word_count && used < sizeof text; i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, " %s=%lld", line->words[i].name,
-                                     line->words[i].values[at[i]]);
-        struct error reason = {0};
-        enum status status = measure_config_parse(text, &config, &reason);
-        if (status != STATUS_OK)
-            return error_set_at(error, status, line->file, line->line, 0, "%s", reason.text);
-        status = append(configs, count, &config, limit, error);
-        if (status != STATUS_OK)
-            return status;
-        size_t i = line->word_count;
-        while (i > 0 && ++at[i - 1] == line->words[i - 1].count)
-            at[--i] = 0;
-        if (i == 0)
-            return STATUS_OK;
+        status = config_at(line, i, &config, error);
+        if (status == STATUS_OK)
+            status = append(configs, count, &config, limit, error);
     }
+    return status;
 }
 
-enum status campaign_plan_parse(const char *text, const char *name, size_t limit, struct campaign_plan *plan,
-                                struct error *error)
+/* One index is drawn from each of `keep` equal parts of the plan. */
+static void draw_next(struct plan_reading *reading)
+{
+    double part = ((double)reading->picked + random_uniform(&reading->random)) / (double)reading->keep;
+    uint64_t index = (uint64_t)(part * (double)reading->of);
+    uint64_t least = reading->picked ? reading->next + 1 : 0;
+    reading->next = index < least ? least : index;
+}
+
+static enum status sample(struct plan_reading *reading, const struct plan_line *line, uint64_t combinations,
+                          struct error *error)
+{
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && reading->picked < reading->keep && reading->next < reading->total + combinations) {
+        struct measure_config config;
+        status = config_at(line, reading->next - reading->total, &config, error);
+        if (status == STATUS_OK)
+            status = append(&reading->plan->configs, &reading->plan->count, &config, reading->keep, error);
+        reading->picked++;
+        draw_next(reading);
+    }
+    return status;
+}
+
+static enum status take_line(struct plan_reading *reading, const struct plan_line *line, bool is_reference,
+                             struct error *error)
+{
+    struct campaign_plan *plan = reading->plan;
+    struct measure_config first;
+    uint64_t combinations;
+    if (is_reference)
+        return reading->counts ? STATUS_OK
+                               : multiply(line, &plan->references, &plan->reference_count, reading->limit, error);
+    enum status status = line_count(line, &combinations, error);
+    if (status == STATUS_OK && reading->counts)
+        status = config_at(line, 0, &first, error); /* names of the kernel and its settings */
+    else if (status == STATUS_OK)
+        status = reading->keep ? sample(reading, line, combinations, error)
+                               : multiply(line, &plan->configs, &plan->count, reading->limit, error);
+    reading->total += combinations;
+    if (status == STATUS_OK && reading->total > COUNT_MAX)
+        status = error_set_at(error, STATUS_LIMIT, line->file, line->line, 0, "more than 2^53 configurations");
+    return status;
+}
+
+/* The line's text without comment and surrounding space; false if nothing is left. *text goes on to the next line. */
+static bool next_line(const char **text, const char **start, size_t *length)
+{
+    size_t whole = strcspn(*text, "\n");
+    *start = *text;
+    *length = strcspn(*text, "#\n");
+    *text += whole + ((*text)[whole] == '\n');
+    while (*length > 0 && isspace((unsigned char)(*start)[*length - 1]))
+        (*length)--;
+    while (*length > 0 && isspace((unsigned char)**start)) {
+        (*start)++;
+        (*length)--;
+    }
+    return *length > 0;
+}
+
+static enum status read_plan(const char *text, const char *name, struct plan_reading *reading, struct error *error)
 {
     static const char reference[] = "reference ";
     struct plan_line *line = calloc(1, sizeof *line);
-    memset(plan, 0, sizeof *plan);
     if (!line)
         return error_set(error, STATUS_NO_MEMORY, "no memory for a plan");
     line->file = name;
     enum status status = STATUS_OK;
     while (status == STATUS_OK && *text) {
-        size_t whole = strcspn(text, "\n"), length = strcspn(text, "#\n");
-        const char *start = text;
+        const char *start;
+        size_t length;
         line->line++;
-        text += whole + (text[whole] == '\n');
-        while (length > 0 && isspace((unsigned char)start[length - 1]))
-            length--;
-        while (length > 0 && isspace((unsigned char)*start)) {
-            start++;
-            length--;
-        }
-        if (length == 0)
+        if (!next_line(&text, &start, &length))
             continue;
         bool is_reference = length > strlen(reference) && strncmp(start, reference, strlen(reference)) == 0;
         size_t skip = is_reference ? strlen(reference) : 0;
         status = read_line(start + skip, length - skip, line, error);
         if (status == STATUS_OK)
-            status = is_reference ? multiply(line, &plan->references, &plan->reference_count, limit, error)
-                                  : multiply(line, &plan->configs, &plan->count, limit, error);
+            status = take_line(reading, line, is_reference, error);
     }
     free(line);
-    if (status == STATUS_OK && plan->count == 0)
+    if (status == STATUS_OK && reading->total == 0)
         status = error_set_at(error, STATUS_BAD_DATA, name, 0, 0, "the plan names no configuration");
+    return status;
+}
+
+enum status campaign_plan_parse(const char *text, const char *name, size_t limit, struct campaign_plan *plan,
+                                struct error *error)
+{
+    struct plan_reading reading = {.plan = plan, .limit = limit};
+    memset(plan, 0, sizeof *plan);
+    enum status status = read_plan(text, name, &reading, error);
+    if (status != STATUS_OK)
+        campaign_plan_release(plan);
+    return status;
+}
+
+enum status campaign_plan_count(const char *text, const char *name, uint64_t *count, struct error *error)
+{
+    struct plan_reading reading = {.counts = true};
+    enum status status = read_plan(text, name, &reading, error);
+    *count = reading.total;
+    return status;
+}
+
+enum status campaign_plan_sample(const char *text, const char *name, size_t keep, uint64_t seed,
+                                 struct campaign_plan *plan, struct error *error)
+{
+    struct plan_reading reading = {.plan = plan, .limit = keep};
+    memset(plan, 0, sizeof *plan);
+    enum status status = campaign_plan_count(text, name, &reading.of, error);
+    if (status != STATUS_OK)
+        return status;
+    if (reading.of > keep) {
+        reading.keep = keep;
+        random_init(&reading.random, seed, 2);
+        draw_next(&reading);
+    }
+    status = read_plan(text, name, &reading, error);
     if (status != STATUS_OK)
         campaign_plan_release(plan);
     return status;

@@ -30,15 +30,12 @@ struct campaign_row {
  * line is removed from the file first. */
 MUST_CHECK enum status campaign_past_read(const char *directory, const struct measure_kernel *kernel,
                                           struct campaign_past *past, struct error *error);
+/* Once, between reading and counting. */
+void campaign_past_sort(struct campaign_past *past);
 size_t campaign_past_count(const struct campaign_past *past, const struct measure_config *config);
 void campaign_past_release(struct campaign_past *past);
 /* One row, in one write; the header first if the file is new. STATUS_IO with the reason (disk full...). */
 MUST_CHECK enum status campaign_row_append(const char *directory, const struct campaign_row *row, struct error *error);
-enum {
-    CAMPAIGN_DIGEST_SIZE = 65
-};
-/* SHA-256 of length bytes as 64 hex digits. Returns out. */
-const char *campaign_digest(const char *text, size_t length, char out[CAMPAIGN_DIGEST_SIZE]);
 /* Appends the prediction to DIRECTORY/predictions.csv before the run. seal holds the digest of the line before ("" at
  * first) and gets this line's: each covers the one before, so a line changed later breaks all that follow. */
 MUST_CHECK enum status campaign_prediction_append(const char *directory, const struct campaign_row *row,

@@ -175,12 +175,31 @@ enum status campaign_past_read(const char *directory, const struct measure_kerne
     return status;
 }
 
+static int compare_configs(const void *left, const void *right)
+{
+    const struct measure_config *a = left, *b = right;
+    int names = a->kernel == b->kernel ? 0 : strcmp(a->kernel->name, b->kernel->name);
+    return names ? names : memcmp(a->values, b->values, sizeof a->values);
+}
+
+void campaign_past_sort(struct campaign_past *past)
+{
+    if (past->count > 0)
+        qsort(past->configs, past->count, sizeof *past->configs, compare_configs);
+}
+
 size_t campaign_past_count(const struct campaign_past *past, const struct measure_config *config)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < past->count; i++)
-        count += past->configs[i].kernel == config->kernel &&
-                 memcmp(past->configs[i].values, config->values, sizeof config->values) == 0;
+    size_t first = 0, end = past->count, count = 0;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (compare_configs(&past->configs[middle], config) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    while (first + count < past->count && compare_configs(&past->configs[first + count], config) == 0)
+        count++;
     return count;
 }
 
@@ -372,7 +391,7 @@ enum status campaign_row_append(const char *directory, const struct campaign_row
 static const char prediction_header[] =
     "date,config,revision,gpu_id,registers,predicted_ctas_per_sm,predicted_limiters,"
     "predicted_rounds,predicted_tail_ctas,predicted_us,predicted_lo_us,"
-    "predicted_hi_us,seal\n";
+    "predicted_hi_us,model,inputs_sha256,seal\n";
 
 /* The line without its seal, and without its end. */
 static void write_prediction_line(FILE *stream, const struct campaign_row *row)
@@ -388,6 +407,8 @@ static void write_prediction_line(FILE *stream, const struct campaign_row *row)
     write_text(stream, row->facts->gpu_id);
     write_known(stream, row->result->stage_count > 0, row->result->stages[0].registers_per_thread);
     write_prediction(stream, row->prediction);
+    write_text(stream, row->prediction->model);
+    write_text(stream, row->prediction->inputs_sha256);
 }
 
 /* The seal of a line covers the seal before it and the line's own text. */
@@ -443,6 +464,10 @@ enum status campaign_seal_read(const char *directory, char seal[CAMPAIGN_DIGEST_
     enum status status = cut_last_line(path, error);
     if (status == STATUS_OK)
         status = file_read_text(path, FILE_LIMIT_BYTES, &text, &length, error);
+    if (status == STATUS_OK && strncmp(text, prediction_header, strlen(prediction_header)) != 0 && *text)
+        status = error_set_at(error, STATUS_BAD_DATA, path, 1, 0,
+                              "the columns are not those of predictions as this program writes them; use another "
+                              "directory");
     unsigned number = 1;
     char *line = text;
     while (status == STATUS_OK && *line) {

@@ -18,7 +18,8 @@ enum {
     SCENARIO_WORKLOAD_MAX = 24,
     SCENARIO_LET_MAX = 48,
     SCENARIO_REQUIRE_MAX = 32,
-    SCENARIO_NOTES_MAX = 32
+    SCENARIO_NOTES_MAX = 32,
+    SCENARIO_SETTINGS_MAX = 24 /* of `measure` */
 };
 #define SCENARIO_FILE_BYTES_MAX (4u << 20)
 
@@ -27,8 +28,8 @@ struct scenario_variable {
     const char *name;
     uint32_t value_count;
     const double *values;
-    double base;  /* one of values; NaN: an open question */
-    bool is_knob; /* else workload */
+    double base;          /* one of values; NaN: an open question */
+    bool is_knob;         /* else workload */
     const char *question; /* of a workload variable that the file leaves open: what must be told before anything can be
                              predicted. NULL: nothing; else values is one NaN */
 };
@@ -101,6 +102,12 @@ enum config_verdict {
     CONFIG_KERNEL_INVALID /* values that no kernel can have (negative grid, ...): error filled */
 };
 
+/* The verification kernel that `measure` names, NULL without one, and the settings it gives. Whether there is such a
+ * kernel and what its settings may be is not checked here. */
+const char *scenario_measure_kernel(const struct scenario *scenario);
+size_t scenario_measure_setting_count(const struct scenario *scenario);
+const char *scenario_measure_setting(const struct scenario *scenario, size_t index);
+
 struct scenario_evaluator; /* opaque; one per thread */
 MUST_CHECK enum status scenario_evaluator_create(const struct scenario *scenario, struct scenario_evaluator **evaluator,
                                                  struct error *error);
@@ -121,6 +128,10 @@ MUST_CHECK enum status scenario_evaluate_group(struct scenario_evaluator *evalua
                                                struct layer_case *layer, struct error *error);
 /* Value of let entry `index` after the last scenario_evaluate. */
 double scenario_evaluator_let(const struct scenario_evaluator *evaluator, size_t index);
+/* Value of setting `index` of `measure` at the values of the last scenario_evaluate. STATUS_DOMAIN with its place if it
+ * is not a whole number. */
+MUST_CHECK enum status scenario_measure_value(struct scenario_evaluator *evaluator, size_t index, int64_t *value,
+                                              struct error *error);
 /* The `when` of note `index` at the values of the last scenario_evaluate (true when there is none). Besides the
  * scenario's names, grid_ctas (first kernel) and sm_count are defined there. */
 MUST_CHECK enum status scenario_note_applies(struct scenario_evaluator *evaluator, size_t index, bool *applies,

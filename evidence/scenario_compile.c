@@ -489,6 +489,10 @@ enum status evaluator_compile(struct scenario_evaluator *evaluator, struct error
             status = compile_formula(evaluator, scenario->note_formulas[i], "when", &evaluator->notes[i], error);
         }
     }
+    for (uint32_t i = 0; i < scenario->setting_count && status == STATUS_OK; i++) {
+        status = compile_formula(evaluator, &scenario->setting_formulas[i], scenario->settings[i],
+                                 &evaluator->settings[i], error);
+    }
     return status;
 }
 
@@ -505,6 +509,9 @@ void evaluator_release(struct scenario_evaluator *evaluator)
     }
     for (uint32_t i = 0; i < scenario->note_count; i++) {
         release_formula(&evaluator->notes[i]);
+    }
+    for (uint32_t i = 0; i < scenario->setting_count; i++) {
+        release_formula(&evaluator->settings[i]);
     }
     arena_release(&evaluator->arena);
 }

@@ -109,6 +109,7 @@ struct scenario_evaluator {
     struct evaluation_context *contexts;
     struct compiled_override *overrides[SERVING_LAYER_GROUPS_MAX];
     struct compiled_formula notes[SCENARIO_NOTES_MAX];
+    struct compiled_formula settings[SCENARIO_SETTINGS_MAX];
 };
 
 /* scenario_compile.c */

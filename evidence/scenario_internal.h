@@ -118,6 +118,10 @@ struct scenario {
     uint32_t note_count;
     struct scenario_note notes[SCENARIO_NOTES_MAX];
     struct scenario_formula *note_formulas[SCENARIO_NOTES_MAX];
+    const char *measure_kernel; /* NULL: none */
+    uint32_t setting_count;
+    const char *settings[SCENARIO_SETTINGS_MAX];
+    struct scenario_formula *setting_formulas; /* setting_count */
     long concurrency_variable;
     struct serving_model serving;
     uint32_t layer_group_count;
@@ -137,6 +141,10 @@ static inline uint32_t scenario_constant_symbol(const struct scenario *scenario,
 {
     return scenario->variable_count + scenario->let_count + (uint32_t)constant;
 }
+
+struct scenario_reader;
+/* `measure`, which may be NULL: scenario_measure.c. */
+MUST_CHECK enum status scenario_read_measure(const struct scenario_reader *reader, const struct yaml_node *node);
 
 /* State of one read. */
 struct scenario_reader {

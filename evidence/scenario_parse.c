@@ -425,8 +425,8 @@ static enum status read_header(struct scenario_reader *reader, const struct yaml
 enum status scenario_read_document(struct scenario_reader *reader, const struct yaml_node *root,
                                    const struct device_catalogue *catalogue, const char *device_override)
 {
-    static const char *const keys[] = {"name",     "title",         "device", "knobs",   "base",    "require",
-                                       "workload", "workload_base", "let",    "kernels", "serving", "notes"};
+    static const char *const keys[] = {"name",          "title", "device",  "knobs",   "base",  "require", "workload",
+                                       "workload_base", "let",   "kernels", "serving", "notes", "measure"};
     struct scenario *scenario = reader->scenario;
     enum status status = reader_check_keys(reader, root, "a scenario", keys, sizeof keys / sizeof keys[0]);
     if (status == STATUS_OK) {
@@ -470,6 +470,9 @@ enum status scenario_read_document(struct scenario_reader *reader, const struct 
     }
     if (status == STATUS_OK) {
         status = read_list(reader, yaml_find(root, "notes"), "notes", SCENARIO_NOTES_MAX, read_note);
+    }
+    if (status == STATUS_OK) {
+        status = scenario_read_measure(reader, yaml_find(root, "measure"));
     }
     return status;
 }

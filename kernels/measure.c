@@ -714,6 +714,15 @@ void measure_compiler_version(const struct measure_compiler *compiler, int *majo
     code_compiler_version(compiler->code, major, minor);
 }
 
+void measure_config_plan(const struct measure_config *config, const struct measure_facts *facts,
+                         struct measure_result *result)
+{
+    struct kernel_plan plan;
+    init_result(result);
+    if (make_plan(&plan, config, facts, facts->cc_major * 10 + facts->cc_minor, result))
+        result->stage_count = plan.stage_count;
+}
+
 enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
                             uint32_t sm_count, struct measure_result *result, struct error *error)
 {

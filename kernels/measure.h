@@ -185,6 +185,11 @@ size_t measure_embedded_describe(char *out, size_t out_size);
  * end. */
 bool measure_embedded_get(size_t index, char *out, size_t out_size, unsigned *arch);
 
+/* Launch geometry and dynamic SMEM of every stage, without compiling: the outcome is OK, or INFEASIBLE with the reason.
+ * facts: compute capability, sm_count, l2_bytes (at least 1), smem_per_cta_optin_bytes (0 = no limit). */
+void measure_config_plan(const struct measure_config *config, const struct measure_facts *facts,
+                         struct measure_result *result);
+
 struct measure_compiler; /* opaque: NVRTC and the code cache, without a GPU */
 
 /* Paths as for measure_device_open. A missing NVRTC shows when code is not in the cache. */
