@@ -491,12 +491,14 @@ static void barrier(const struct sass_mnemonic *mnemonic, struct sass_meaning *m
     meaning->predicates_before = 0;
 }
 
+/* BRA.DIV is taken by a warp whose threads have come apart, into a slow copy of a shuffle or vote: not counted as a
+ * way through the code. */
 static void branch(const struct sass_mnemonic *mnemonic, struct sass_meaning *meaning)
 {
-    meaning->op = CODE_OP_BRANCH;
+    meaning->op = has(mnemonic, "DIV") ? CODE_OP_OTHER : CODE_OP_BRANCH;
     meaning->writes = false;
     meaning->predicates_before = 0;
-    meaning->conditional = has(mnemonic, "DIV") || has(mnemonic, "CONV") || has(mnemonic, "ANY");
+    meaning->conditional = has(mnemonic, "CONV") || has(mnemonic, "ANY");
     meaning->widths[0] = sass_slice_starts(mnemonic->parts[0], "BRA") ? 1 : 2;
 }
 

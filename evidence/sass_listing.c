@@ -428,8 +428,9 @@ static enum status add_instruction(struct sass_reader *reader, uint64_t address,
         return no_memory(reader);
     }
     function->places[listing->count] =
-        (struct sass_place){address, item.op == CODE_OP_BRANCH ? (struct sass_slice){body.text + end, body.length - end}
-                                                               : (struct sass_slice){NULL, 0}};
+        (struct sass_place){address, item.op == CODE_OP_BRANCH || item.op == CODE_OP_CALL
+                                         ? (struct sass_slice){body.text + end, body.length - end}
+                                         : (struct sass_slice){NULL, 0}};
     listing->items[listing->count++] = item;
     return STATUS_OK;
 }
@@ -522,19 +523,27 @@ static size_t find_target(const struct sass_builder *function, struct sass_slice
     return sass_number(name, &address) ? find_address(function, address) : find_label(function, name);
 }
 
-static void resolve_direct(struct sass_builder *function, size_t index)
+/* The target that the operands name; CODE_NO_TARGET if it is not in the function. */
+static size_t named_target(const struct sass_builder *function, size_t index)
 {
     struct sass_operands operands;
-    struct code_instruction *item = &function->listing.items[index];
+    size_t target = CODE_NO_TARGET;
     sass_operands_read(function->places[index].operands, &operands);
     for (uint32_t i = 0; i < operands.count; i++) {
         const struct sass_operand *operand = &operands.items[i];
         if (operand->kind == SASS_OPERAND_LABEL) {
-            item->target = find_label(function, operand->label);
+            target = find_label(function, operand->label);
         } else if (operand->kind == SASS_OPERAND_LITERAL && operand->has_literal) {
-            item->target = find_address(function, operand->literal);
+            target = find_address(function, operand->literal);
         }
     }
+    return target;
+}
+
+static void resolve_direct(struct sass_builder *function, size_t index)
+{
+    struct code_instruction *item = &function->listing.items[index];
+    item->target = named_target(function, index);
     if (item->target == CODE_NO_TARGET) {
         mark(&function->listing, "the branch of line %u goes to a place that is not in the text", item->line);
     }
@@ -585,6 +594,84 @@ static enum status resolve_list(struct sass_reader *reader, size_t index)
     return STATUS_OK;
 }
 
+/* --- calls that do not come back ------------------------------------------------------------------------------------
+ */
+
+static bool falls_through(const struct code_instruction *item)
+{
+    return !(item->op == CODE_OP_BRANCH || item->op == CODE_OP_EXIT) || item->conditional;
+}
+
+/* Chains of instructions that branch to the same one: first[target], next[source]; index + 1, 0 ends. */
+struct branch_chains {
+    size_t *first, *next;
+};
+
+static void reach_backwards(const struct code_listing *listing, const struct branch_chains *chains, bool *reaches,
+                            size_t *work, size_t count)
+{
+    while (count > 0) {
+        const size_t at = work[--count];
+        if (at > 0 && !reaches[at - 1] && falls_through(&listing->items[at - 1])) {
+            reaches[at - 1] = true;
+            work[count++] = at - 1;
+        }
+        for (size_t source = chains->first[at]; source != 0; source = chains->next[source - 1]) {
+            if (!reaches[source - 1]) {
+                reaches[source - 1] = true;
+                work[count++] = source - 1;
+            }
+        }
+    }
+}
+
+/* For each instruction: can a RET be reached from it? Each is looked at once. */
+static void find_returning(const struct code_listing *listing, struct branch_chains *chains, bool *reaches,
+                           size_t *work)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        const struct code_instruction *item = &listing->items[i];
+        if (item->op == CODE_OP_EXIT && strncmp(item->mnemonic, "RET", 3) == 0) {
+            reaches[i] = true;
+            work[count++] = i;
+        } else if (item->op == CODE_OP_BRANCH && item->target != CODE_NO_TARGET) {
+            chains->next[i] = chains->first[item->target];
+            chains->first[item->target] = i + 1;
+        }
+    }
+    reach_backwards(listing, chains, reaches, work, count);
+}
+
+/* ptxas for sm_80 leaves some loops by "@P1 CALL.REL.NOINC" to code from which no RET can be reached: jumps. */
+static enum status resolve_calls(struct sass_reader *reader)
+{
+    struct sass_builder *function = &reader->function;
+    struct code_listing *listing = &function->listing;
+    struct branch_chains chains = {calloc(listing->count + 1, sizeof(size_t)),
+                                   calloc(listing->count + 1, sizeof(size_t))};
+    bool *reaches = calloc(listing->count + 1, sizeof *reaches);
+    size_t *work = calloc(listing->count + 1, sizeof *work);
+    const bool good = chains.first != NULL && chains.next != NULL && reaches != NULL && work != NULL;
+    if (good) {
+        find_returning(listing, &chains, reaches, work);
+    }
+    for (size_t i = 0; i < listing->count && good; i++) {
+        struct code_instruction *item = &listing->items[i];
+        const size_t target = item->op == CODE_OP_CALL ? named_target(function, i) : CODE_NO_TARGET;
+        if (target != CODE_NO_TARGET && !reaches[target]) {
+            item->op = CODE_OP_BRANCH;
+            item->target = target;
+            item->conditional = item->predicated;
+        }
+    }
+    free(chains.first);
+    free(chains.next);
+    free(reaches);
+    free(work);
+    return good ? STATUS_OK : no_memory(reader);
+}
+
 static enum status check_labels(const struct sass_reader *reader)
 {
     const struct sass_builder *function = &reader->function;
@@ -608,8 +695,10 @@ static enum status resolve_targets(struct sass_reader *reader)
     struct sass_builder *function = &reader->function;
     struct code_listing *listing = &function->listing;
     enum status status = check_labels(reader);
+    bool has_calls = false;
     for (size_t i = 0; i < listing->count && status == STATUS_OK; i++) {
         struct code_instruction *item = &listing->items[i];
+        has_calls = has_calls || item->op == CODE_OP_CALL;
         if (item->op == CODE_OP_ASYNC_WAIT && !function->has_copy_groups) {
             item->op = CODE_OP_OTHER; /* of something else */
             item->depth = -1;
@@ -622,7 +711,7 @@ static enum status resolve_targets(struct sass_reader *reader)
             }
         }
     }
-    return status;
+    return status == STATUS_OK && has_calls ? resolve_calls(reader) : status;
 }
 
 /* Code goes on behind its last instruction only where the text was cut; a function is padded with NOP. */

@@ -429,6 +429,39 @@ START_TEST(list_of_targets)
 }
 END_TEST
 
+/* The way out of a loop of gqa_decode as ptxas 13.0 writes it for sm_80, beside a call that comes back. */
+START_TEST(calls_that_are_jumps)
+{
+    struct sass_file file = parse_good("/*0000*/ MOV R6, 0x20 ;\n"
+                                       "/*0010*/ @P1 CALL.REL.NOINC 0x50 ;\n"
+                                       "/*0020*/ CALL.REL.NOINC 0x70 ;\n"
+                                       "/*0030*/ BRA 0x0 ;\n"
+                                       "/*0040*/ CALL.ABS.NOINC R14 ;\n"
+                                       "/*0050*/ BRA 0x60 ;\n"
+                                       "/*0060*/ EXIT ;\n"
+                                       "/*0070*/ @!P0 BRA 0x90 ;\n"
+                                       "/*0080*/ EXIT ;\n"
+                                       "/*0090*/ RET.REL.NODEC R6 0x0 ;\n");
+    const struct code_instruction *items = file.functions[0].items;
+    ck_assert(items[1].op == CODE_OP_BRANCH && items[1].target == 5 && items[1].conditional);
+    ck_assert_int_eq(items[2].op, CODE_OP_CALL);
+    ck_assert(items[2].target == CODE_NO_TARGET);
+    ck_assert_int_eq(items[4].op, CODE_OP_CALL);
+    ck_assert(!file.functions[0].truncated);
+    sass_file_release(&file);
+}
+END_TEST
+
+START_TEST(the_slow_way_of_a_diverged_warp)
+{
+    struct sass_file file = parse_good("/*0000*/ BRA.DIV UR5, 0x20 ;\n/*0010*/ EXIT ;\n/*0020*/ BRA 0x10 ;\n");
+    const struct code_instruction *item = &file.functions[0].items[0];
+    ck_assert(item->op == CODE_OP_OTHER && item->target == CODE_NO_TARGET && !item->conditional);
+    ck_assert_uint_eq(file.functions[0].unknown_count, 0);
+    sass_file_release(&file);
+}
+END_TEST
+
 /* A wait is one for copies only where copies are. */
 START_TEST(waits_of_other_things)
 {
@@ -549,6 +582,8 @@ Suite *suite_sass_listing(void)
     tcase_add_test(hand, widths_of_operands);
     tcase_add_test(hand, addresses_and_literals);
     tcase_add_test(hand, list_of_targets);
+    tcase_add_test(hand, calls_that_are_jumps);
+    tcase_add_test(hand, the_slow_way_of_a_diverged_warp);
     tcase_add_test(hand, waits_of_other_things);
     tcase_add_test(hand, cut_texts_are_marked);
     tcase_add_test(hand, wrong_texts_are_refused);
