@@ -13,7 +13,7 @@
 __device__ static void load_tile(const unsigned char *rows, const int *index, int tile, int row_count, u32 to)
 {
     const int chunks = ROW_BYTES / CHUNK;
-    if (chunks >= 32) { // a warp per row: one index, one address
+    if constexpr (chunks >= 32) { // a warp per row: one index, one address
         int lane = threadIdx.x % 32, warps = blockDim.x / 32;
         for (int in_tile = threadIdx.x / 32; in_tile < ROWS; in_tile += warps) {
             int row = tile * ROWS + in_tile;
@@ -25,12 +25,12 @@ __device__ static void load_tile(const unsigned char *rows, const int *index, in
                         copy_async<CHUNK>(to + in_tile * ROW_BYTES + (i + lane) * CHUNK, from + (i + lane) * CHUNK);
             }
         }
-        return;
-    }
-    for (int i = threadIdx.x; i < ROWS * chunks; i += blockDim.x) {
-        int row = tile * ROWS + i / chunks;
-        if (row < row_count)
-            copy_async<CHUNK>(to + i * CHUNK, rows + (u64)index[row] * ROW_BYTES + i % chunks * CHUNK);
+    } else {
+        for (int i = threadIdx.x; i < ROWS * chunks; i += blockDim.x) {
+            int row = tile * ROWS + i / chunks;
+            if (row < row_count)
+                copy_async<CHUNK>(to + i * CHUNK, rows + (u64)index[row] * ROW_BYTES + i % chunks * CHUNK);
+        }
     }
 }
 
@@ -61,15 +61,5 @@ extern "C" __global__ void bandwidth_gather(const unsigned char *rows, const int
         __syncthreads();
         stage = (stage + 1) % STAGES;
     }
-    for (int offset = 16; offset > 0; offset /= 2)
-        sum ^= __shfl_xor_sync(0xffffffffu, sum, offset);
-    __shared__ u32 parts[32];
-    if (threadIdx.x % 32 == 0)
-        parts[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (unsigned w = 1; w < blockDim.x / 32; w++)
-            sum ^= parts[w];
-        sums[blockIdx.x] = sum;
-    }
+    store_sum(sum, sums);
 }

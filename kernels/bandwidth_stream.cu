@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many bytes per second go by in order? Grid-stride reads, writes or copies of 4, 8 or 16 bytes per lane.
 // -D: MODE (0 read, 1 write, 2 copy), LANE_BYTES, UNROLL (independent loads per thread before the first use).
+#include "kernels/device_parts.cuh"
+
 #if LANE_BYTES == 16
 typedef uint4 lane_word;
-__device__ static unsigned fold(uint4 v) { return v.x ^ v.y ^ v.z ^ v.w; }
+[[maybe_unused]] __device__ static unsigned fold(uint4 v) { return v.x ^ v.y ^ v.z ^ v.w; }
 __device__ static uint4 spread(unsigned s) { return make_uint4(s, s, s, s); }
 #elif LANE_BYTES == 8
 typedef uint2 lane_word;
-__device__ static unsigned fold(uint2 v) { return v.x ^ v.y; }
+[[maybe_unused]] __device__ static unsigned fold(uint2 v) { return v.x ^ v.y; }
 __device__ static uint2 spread(unsigned s) { return make_uint2(s, s); }
 #else
 typedef unsigned lane_word;
-__device__ static unsigned fold(unsigned v) { return v; }
+[[maybe_unused]] __device__ static unsigned fold(unsigned v) { return v; }
 __device__ static unsigned spread(unsigned s) { return s; }
 #endif
 
@@ -20,7 +22,9 @@ extern "C" __global__ void bandwidth_stream(const lane_word *in, lane_word *out,
 {
     unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
     unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+#if MODE == 0
     unsigned sum = 0;
+#endif
     for (; i < words; i += UNROLL * step) {
 #if MODE != 1
         lane_word v[UNROLL];
@@ -42,17 +46,7 @@ extern "C" __global__ void bandwidth_stream(const lane_word *in, lane_word *out,
         }
     }
 #if MODE == 0
-    for (int offset = 16; offset > 0; offset /= 2)
-        sum ^= __shfl_xor_sync(0xffffffffu, sum, offset);
-    __shared__ unsigned parts[32];
-    if (threadIdx.x % 32 == 0)
-        parts[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (unsigned w = 1; w < blockDim.x / 32; w++)
-            sum ^= parts[w];
-        sums[blockIdx.x] = sum;
-    }
+    store_sum(sum, sums);
 #else
     if (threadIdx.x == 0)
         sums[blockIdx.x] = 0;

@@ -4,7 +4,6 @@
 #include "kernels/device_parts.cuh"
 
 #define STRIDE (BLOCK_K * 2 + 16)
-#define AHEAD (NUM_STAGES - 1)
 #define THREADS (NUM_WARPS * 32)
 #define WARPS_N (NUM_WARPS / WARPS_M)
 #define WARP_M (BLOCK_M / WARPS_M)
@@ -12,13 +11,6 @@
 #define M_TILES (WARP_M / 16)
 #define N_TILES (WARP_N / 8)
 #define STAGE_BYTES ((BLOCK_M + BLOCK_N) * STRIDE)
-
-__device__ static u32 pack_bf16(float low, float high)
-{
-    u32 packed;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
-}
 
 template <int ROWS> __device__ static void load_rows(const unsigned char *from, u64 row_bytes, u32 to)
 {
@@ -41,34 +33,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     float d[M_TILES][N_TILES][4];
 #pragma unroll
     for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-        for (int n = 0; n < N_TILES; n++)
-            d[m][n][0] = d[m][n][1] = d[m][n][2] = d[m][n][3] = 0.0f;
+        clear_tiles(d[m]);
     auto load = [&](int tile, int stage) {
         u32 to = base + stage * STAGE_BYTES;
         load_rows<BLOCK_M>(a_rows + (u64)tile * BLOCK_K * 2, row_bytes, to);
         load_rows<BLOCK_N>(b_rows + (u64)tile * BLOCK_K * 2, row_bytes, to + BLOCK_M * STRIDE);
     };
-    for (int t = 0; t < AHEAD; t++) {
-        if (t < tiles)
-            load(t, t);
-        copy_commit();
-    }
+    start_tiles<NUM_STAGES - 1>(tiles, load);
     int stage = 0;
     for (int tile = 0; tile < tiles; tile++) {
-#if NUM_STAGES == 1
-        __syncthreads();
-        load(tile, 0);
-        copy_commit();
-        copy_wait<0>();
-        __syncthreads();
-#else
-        copy_wait<AHEAD - 1>();
-        __syncthreads();
-        if (tile + AHEAD < tiles)
-            load(tile + AHEAD, (stage + AHEAD) % NUM_STAGES);
-        copy_commit();
-#endif
+        next_tile<NUM_STAGES>(tile, tiles, stage, load);
         u32 a_address = base + stage * STAGE_BYTES + (warp_m * WARP_M + lane % 16) * STRIDE + lane / 16 * 16;
         u32 b_address = base + stage * STAGE_BYTES + BLOCK_M * STRIDE +
                         (warp_n * WARP_N + lane % 8) * STRIDE + lane / 8 * 16;

@@ -7,7 +7,6 @@
 #define DIMENSIONS 128
 #define STRIDE 272 // bytes of a row of 128 bf16, padded by 16
 #define P_STRIDE (BLOCK_N * 2 + 16)
-#define AHEAD (NUM_STAGES - 1)
 #define THREADS (NUM_WARPS * 32)
 #define N_TILES (BLOCK_N / 8)
 #define WARPS_N (N_TILES < NUM_WARPS ? N_TILES : NUM_WARPS)
@@ -22,20 +21,6 @@ struct layout {
     static constexpr int maxima = p + 16 * P_STRIDE;
     static constexpr int alpha = maxima + WARPS_N * 16 * 4;
 };
-
-__device__ static float exp2_fast(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-__device__ static u32 pack_bf16(float low, float high)
-{
-    u32 packed;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
-}
 
 // Rows behind the end are zeroed: a weight of zero times garbage may be NaN.
 __device__ static void load_tile(const unsigned char *from, int valid, u32 to, unsigned char *to_generic)
@@ -52,9 +37,7 @@ __device__ static void load_tile(const unsigned char *from, int valid, u32 to, u
 __device__ static void score_tile(u32 query, u32 k_tile, int warp, float (&s)[N_PER_WARP][4])
 {
     int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int n = 0; n < N_PER_WARP; n++)
-        s[n][0] = s[n][1] = s[n][2] = s[n][3] = 0.0f;
+    clear_tiles(s);
 #pragma unroll
     for (int k = 0; k < DIMENSIONS / 32; k++) {
         u32 a0[4], a1[4];
@@ -77,19 +60,10 @@ __device__ static void softmax_tile(unsigned char *smem, int warp, bool works, i
     int lane = threadIdx.x % 32, row = lane / 4;
     float highest[2] = {-1e30f, -1e30f};
     if (works) {
-#pragma unroll
-        for (int n = 0; n < N_PER_WARP; n++) {
-            int token = (warp * N_PER_WARP + n) * 8 + lane % 4 * 2;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                s[n][i] = token + i % 2 < valid ? s[n][i] * scale_log2 : -1e30f;
-                highest[i / 2] = fmaxf(highest[i / 2], s[n][i]);
-            }
-        }
+        mask_scores(s, warp * N_PER_WARP, valid, scale_log2, highest);
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            highest[h] = fmaxf(highest[h], __shfl_xor_sync(0xffffffffu, highest[h], 1));
-            highest[h] = fmaxf(highest[h], __shfl_xor_sync(0xffffffffu, highest[h], 2));
+            highest[h] = row_maximum(highest[h]);
             if (lane % 4 == 0)
                 maxima[warp * 16 + row + 8 * h] = highest[h];
         }
@@ -101,21 +75,14 @@ __device__ static void softmax_tile(unsigned char *smem, int warp, bool works, i
     for (int h = 0; h < 2; h++) {
         for (int w = 0; w < WARPS_N; w++)
             highest[h] = fmaxf(highest[h], maxima[w * 16 + row + 8 * h]);
-        highest[h] = fmaxf(highest[h], row_max[h]);
-        float factor = exp2_fast(row_max[h] - highest[h]);
-        row_sum[h] *= factor;
-        row_max[h] = highest[h];
+        float factor = raise_maximum(highest[h], row_max[h], row_sum[h]);
         if (warp == 0 && lane % 4 == 0)
             alpha[row + 8 * h] = factor;
     }
 #pragma unroll
     for (int n = 0; n < N_PER_WARP; n++) {
         float p[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            p[i] = exp2_fast(s[n][i] - row_max[i / 2]);
-            row_sum[i / 2] += p[i];
-        }
+        weigh_scores(s[n], row_max, row_sum, p);
         int column = ((warp * N_PER_WARP + n) * 8 + lane % 4 * 2) * 2;
         *(u32 *)(smem + layout::p + row * P_STRIDE + column) = pack_bf16(p[0], p[1]);
         *(u32 *)(smem + layout::p + (row + 8) * P_STRIDE + column) = pack_bf16(p[2], p[3]);
@@ -126,14 +93,7 @@ __device__ static void output_tile(const unsigned char *smem, u32 base, u32 v_ti
 {
     const float *alpha = (const float *)(smem + layout::alpha);
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    float low = alpha[lane / 4], high = alpha[lane / 4 + 8];
-#pragma unroll
-    for (int d = 0; d < D_TILES; d++) {
-        o[d][0] *= low;
-        o[d][1] *= low;
-        o[d][2] *= high;
-        o[d][3] *= high;
-    }
+    scale_tiles(o, alpha[lane / 4], alpha[lane / 4 + 8]);
 #pragma unroll
     for (int k = 0; k < BLOCK_N / 16; k++) {
         u32 a[4];
@@ -165,9 +125,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned char *k_rows = keys + ((u64)pair * length + start) * (DIMENSIONS * 2);
     const unsigned char *v_rows = values + ((u64)pair * length + start) * (DIMENSIONS * 2);
     float o[D_TILES][4], s[N_PER_WARP][4], row_max[2] = {-1e30f, -1e30f}, row_sum[2] = {0.0f, 0.0f};
-#pragma unroll
-    for (int d = 0; d < D_TILES; d++)
-        o[d][0] = o[d][1] = o[d][2] = o[d][3] = 0.0f;
+    clear_tiles(o);
     for (int i = threadIdx.x; i < 16 * 16; i += THREADS) {
         uint4 word = make_uint4(0, 0, 0, 0);
         if (i / 16 < GROUP)
@@ -179,26 +137,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         load_tile(k_rows + (u64)first * 256, count - first, base + layout::k + place, smem + layout::k + place);
         load_tile(v_rows + (u64)first * 256, count - first, base + layout::v + place, smem + layout::v + place);
     };
-    for (int t = 0; t < AHEAD; t++) {
-        if (t < tiles)
-            load(t, t);
-        copy_commit();
-    }
+    start_tiles<NUM_STAGES - 1>(tiles, load);
     int stage = 0;
     for (int tile = 0; tile < tiles; tile++) {
-#if NUM_STAGES == 1
-        __syncthreads();
-        load(tile, 0);
-        copy_commit();
-        copy_wait<0>();
-        __syncthreads();
-#else
-        copy_wait<AHEAD - 1>();
-        __syncthreads();
-        if (tile + AHEAD < tiles)
-            load(tile + AHEAD, (stage + AHEAD) % NUM_STAGES);
-        copy_commit();
-#endif
+        next_tile<NUM_STAGES>(tile, tiles, stage, load);
         int place = stage * BLOCK_N * STRIDE;
         if (works)
             score_tile(base + layout::query, base + layout::k + place, warp, s);
@@ -212,8 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __syncthreads();
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        row_sum[h] += __shfl_xor_sync(0xffffffffu, row_sum[h], 1);
-        row_sum[h] += __shfl_xor_sync(0xffffffffu, row_sum[h], 2);
+        row_sum[h] = row_total(row_sum[h]);
         if (works && lane % 4 == 0) {
             sums[warp * 16 + lane / 4 + 8 * h] = row_sum[h];
             if (warp == 0)
@@ -249,22 +190,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 extern "C" __global__ void gqa_combine(const float *partial, const float *lse, int splits, uint2 *out)
 {
     int pair = blockIdx.x / GROUP, row = blockIdx.x % GROUP;
-    float highest = -1e30f, total = 0.0f;
-    for (int s = 0; s < splits; s++)
-        highest = fmaxf(highest, lse[((u64)pair * splits + s) * GROUP + row]);
-    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 4
-    for (int s = 0; s < splits; s++) {
-        u64 head = ((u64)pair * splits + s) * GROUP + row;
-        float weight = exp2_fast(lse[head] - highest);
-        float4 part = ((const float4 *)partial)[head * (DIMENSIONS / 4) + threadIdx.x];
-        total += weight;
-        sum.x += weight * part.x;
-        sum.y += weight * part.y;
-        sum.z += weight * part.z;
-        sum.w += weight * part.w;
-    }
-    float inverse = 1.0f / total;
+    auto row_of = [&](int s) { return ((u64)pair * splits + s) * GROUP + row; };
+    float highest = highest_split(lse, splits, row_of);
     out[(u64)blockIdx.x * (DIMENSIONS / 4) + threadIdx.x] =
-        make_uint2(pack_bf16(sum.x * inverse, sum.y * inverse), pack_bf16(sum.z * inverse, sum.w * inverse));
+        combine_splits<DIMENSIONS>(partial, lse, highest, splits, row_of);
 }

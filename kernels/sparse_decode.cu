@@ -32,20 +32,6 @@ struct layout {
     static constexpr int index = alpha + BLOCK_H * 4;
 };
 
-__device__ static float exp2_fast(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-__device__ static u32 pack_bf16(float low, float high)
-{
-    u32 packed;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
-}
-
 __device__ static void gather_tile(const unsigned char *cache, const int *index, int first, int count, u32 raw)
 {
     int lane = threadIdx.x % 32;
@@ -98,9 +84,7 @@ __device__ static void score_tile(u32 query, u32 wide, int warp_m, int warp_n, f
     int lane = threadIdx.x % 32;
     u32 a_address = query + (warp_m * 16 + lane % 16) * WIDE_STRIDE + lane / 16 * 16;
     u32 b_address = wide + (warp_n * N_PER_WARP * 8 + lane % 8) * WIDE_STRIDE + lane / 8 * 16;
-#pragma unroll
-    for (int n = 0; n < N_PER_WARP; n++)
-        s[n][0] = s[n][1] = s[n][2] = s[n][3] = 0.0f;
+    clear_tiles(s);
 #pragma unroll 4
     for (int k = 0; k < DIMENSIONS / 32; k++) {
         u32 a0[4], a1[4];
@@ -149,19 +133,10 @@ __device__ static void softmax_tile(unsigned char *smem, int warp_m, int warp_n,
     int lane = threadIdx.x % 32, row = warp_m * 16 + lane / 4;
     float highest[2] = {-1e30f, -1e30f};
     if (works) {
-#pragma unroll
-        for (int n = 0; n < N_PER_WARP; n++) {
-            int token = (warp_n * N_PER_WARP + n) * 8 + lane % 4 * 2;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                s[n][i] = token + i % 2 < valid ? s[n][i] * scale_log2 : -1e30f;
-                highest[i / 2] = fmaxf(highest[i / 2], s[n][i]);
-            }
-        }
+        mask_scores(s, warp_n * N_PER_WARP, valid, scale_log2, highest);
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            highest[h] = fmaxf(highest[h], __shfl_xor_sync(0xffffffffu, highest[h], 1));
-            highest[h] = fmaxf(highest[h], __shfl_xor_sync(0xffffffffu, highest[h], 2));
+            highest[h] = row_maximum(highest[h]);
             if (WARPS_N > 1 && lane % 4 == 0)
                 maxima[warp_n * BLOCK_H + row + 8 * h] = highest[h];
         }
@@ -174,21 +149,14 @@ __device__ static void softmax_tile(unsigned char *smem, int warp_m, int warp_n,
     for (int h = 0; h < 2; h++) {
         for (int w = 0; WARPS_N > 1 && w < WARPS_N; w++)
             highest[h] = fmaxf(highest[h], maxima[w * BLOCK_H + row + 8 * h]);
-        highest[h] = fmaxf(highest[h], row_max[h]);
-        float factor = exp2_fast(row_max[h] - highest[h]);
-        row_sum[h] *= factor;
-        row_max[h] = highest[h];
+        float factor = raise_maximum(highest[h], row_max[h], row_sum[h]);
         if (warp_n == 0 && lane % 4 == 0)
             alpha[row + 8 * h] = factor;
     }
 #pragma unroll
     for (int n = 0; n < N_PER_WARP; n++) {
         float p[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            p[i] = exp2_fast(s[n][i] - row_max[i / 2]);
-            row_sum[i / 2] += p[i];
-        }
+        weigh_scores(s[n], row_max, row_sum, p);
         int column = ((warp_n * N_PER_WARP + n) * 8 + lane % 4 * 2) * 2;
         *(u32 *)(smem + layout::p + row * P_STRIDE + column) = pack_bf16(p[0], p[1]);
         *(u32 *)(smem + layout::p + (row + 8) * P_STRIDE + column) = pack_bf16(p[2], p[3]);
@@ -212,8 +180,7 @@ __device__ static void share_sums(unsigned char *smem, int warp_m, int warp_n, b
     if (works) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            row_sum[h] += __shfl_xor_sync(0xffffffffu, row_sum[h], 1);
-            row_sum[h] += __shfl_xor_sync(0xffffffffu, row_sum[h], 2);
+            row_sum[h] = row_total(row_sum[h]);
             if (lane % 4 == 0) {
                 maxima[warp_n * BLOCK_H + row + 8 * h] = row_sum[h];
                 if (warp_n == 0)
@@ -243,9 +210,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     float o[M_TILES][D_TILES][4], s[N_PER_WARP][4], row_max[2] = {-1e30f, -1e30f}, row_sum[2] = {0.0f, 0.0f};
 #pragma unroll
     for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-        for (int d = 0; d < D_TILES; d++)
-            o[m][d][0] = o[m][d][1] = o[m][d][2] = o[m][d][3] = 0.0f;
+        clear_tiles(o[m]);
     load_query(query + ((u64)request * heads + head_block * BLOCK_H) * (DIMENSIONS * 2), base + layout::query);
     for (int i = threadIdx.x; i < count; i += THREADS)
         rows[i] = index[(u64)request * tokens + start + i];
@@ -299,16 +264,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         __syncthreads();
         const float *alpha = (const float *)(smem + layout::alpha);
 #pragma unroll
-        for (int m = 0; m < M_TILES; m++) {
-            float low = alpha[m * 16 + lane / 4], high = alpha[m * 16 + lane / 4 + 8];
-#pragma unroll
-            for (int d = 0; d < D_TILES; d++) {
-                o[m][d][0] *= low;
-                o[m][d][1] *= low;
-                o[m][d][2] *= high;
-                o[m][d][3] *= high;
-            }
-        }
+        for (int m = 0; m < M_TILES; m++)
+            scale_tiles(o[m], alpha[m * 16 + lane / 4], alpha[m * 16 + lane / 4 + 8]);
         output_tile(base + layout::p, base + wide, o);
         stage = (stage + 1) % NUM_STAGES;
     }
@@ -343,22 +300,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 extern "C" __global__ void combine(const float *partial, const float *lse, int heads, int splits, uint2 *out)
 {
     int request = blockIdx.x / heads, head = blockIdx.x % heads;
-    float highest = -1e30f, total = 0.0f;
-    for (int s = 0; s < splits; s++)
-        highest = fmaxf(highest, lse[(request * splits + s) * heads + head]);
-    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 4
-    for (int s = 0; s < splits; s++) {
-        u64 row = (u64)(request * splits + s) * heads + head;
-        float weight = exp2_fast(lse[row] - highest);
-        float4 part = ((const float4 *)partial)[row * (DIMENSIONS / 4) + threadIdx.x];
-        total += weight;
-        sum.x += weight * part.x;
-        sum.y += weight * part.y;
-        sum.z += weight * part.z;
-        sum.w += weight * part.w;
-    }
-    float inverse = 1.0f / total;
+    float highest = highest_split(lse, splits, [&](int s) { return (request * splits + s) * heads + head; });
+    auto row_of = [&](int s) { return (u64)(request * splits + s) * heads + head; };
     out[(u64)blockIdx.x * (DIMENSIONS / 4) + threadIdx.x] =
-        make_uint2(pack_bf16(sum.x * inverse, sum.y * inverse), pack_bf16(sum.z * inverse, sum.w * inverse));
+        combine_splits<DIMENSIONS>(partial, lse, highest, splits, row_of);
 }
