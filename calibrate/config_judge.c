@@ -59,8 +59,9 @@ static void set_direction_sigmas(struct config_judge *judge)
 {
     const double *sigma = judge->model.log_sigma;
     const double chain[] = {sigma[PARAMETER_MMA_LATENCY_FACTOR], sigma[PARAMETER_MMA_INTERVAL_FACTOR],
-                            sigma[PARAMETER_ISSUE_FACTOR],       sigma[PARAMETER_ITERATION_OVERHEAD],
-                            sigma[PARAMETER_BARRIER_FACTOR],     sigma[PARAMETER_SPILL_CYCLES]};
+                            sigma[PARAMETER_ISSUE_FACTOR],       sigma[PARAMETER_ISSUE_INTERVAL],
+                            sigma[PARAMETER_ITERATION_OVERHEAD], sigma[PARAMETER_BARRIER_FACTOR],
+                            sigma[PARAMETER_SPILL_CYCLES]};
     const int chain_count = sizeof chain / sizeof chain[0];
     double *direction = judge->direction_sigma;
     direction[TIME_LIMITER_LAUNCH] = sigma[PARAMETER_LAUNCH_FACTOR];

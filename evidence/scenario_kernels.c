@@ -44,6 +44,10 @@ static const struct quantity_key loop_keys[] = {
     {"operand_ops", LOOP(operand_ops), QUANTITY_DOUBLE, 0, 0, true},
     {"smem_operands", LOOP(smem_operands), QUANTITY_COUNT32, 1, 0, true},
     {"barriers", LOOP(barriers), QUANTITY_DOUBLE, 0, 0, true},
+    {"warp_instructions", LOOP(warp_instructions), QUANTITY_DOUBLE, 0, 0, true},
+    {"edge_instructions", LOOP(edge_instructions), QUANTITY_DOUBLE, 0, 0, true},
+    {"early_fraction", LOOP(early_fraction), QUANTITY_DOUBLE, 0, 0, true},
+    {"local_bytes", LOOP(local_bytes), QUANTITY_DOUBLE, 0, 0, true},
 };
 
 #define LOAD(member) offsetof(struct tile_load, member)

@@ -101,6 +101,10 @@ static enum status check_loop(const struct kernel_case *kernel, struct error *er
     expect(&check, "smem_bytes", loop->smem_bytes, 0, BYTES_MAX);
     expect(&check, "barriers", loop->barriers, 0, 1e6);
     expect(&check, "spill_bytes", spill_bytes, 0, 1e6);
+    expect(&check, "warp_instructions", loop->warp_instructions, 0, 1e9);
+    expect(&check, "local_bytes", loop->local_bytes, 0, 1e6);
+    expect(&check, "early_fraction", loop->early_fraction, 0, 1);
+    expect(&check, "edge_instructions", loop->edge_instructions, 0, 1e9);
     expect(&check, "smem_operands", loop->smem_operands, 0, 2);
     expect(&check, "operand_ops", loop->operand_ops, 0, 1e6);
     expect(&check, "prologue_bytes", loop->prologue_bytes, 0, BYTES_MAX);

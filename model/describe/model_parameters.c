@@ -25,6 +25,8 @@ static const struct parameter_description descriptions[PARAMETER_COUNT] = {
                                        "issue interval of mma.sync over the peak rate's"},
     [PARAMETER_ISSUE_FACTOR] = {"issue_factor", "1", 2.0, 0.60, 0.5, 20.0,
                                 "instructions issued per instruction the loop description counts"},
+    [PARAMETER_ISSUE_INTERVAL] = {"issue_interval_cycles", "cycles", 2.0, 0.40, 1.0, 20.0,
+                                  "between two instructions of a warp that has its sub-core to itself"},
     [PARAMETER_ITERATION_OVERHEAD] = {"iteration_overhead_cycles", "cycles", 120.0, 0.70, 1.0, 20000.0,
                                       "addresses, waits and predicates of one iteration"},
     [PARAMETER_BARRIER_FACTOR] = {"barrier_factor", "1", 1.0, 0.40, 0.1, 20.0, "CTA-wide barrier"},

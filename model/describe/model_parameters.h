@@ -21,6 +21,7 @@ enum parameter_id {
     PARAMETER_MMA_LATENCY_FACTOR,    /* x device mma_latency */
     PARAMETER_MMA_INTERVAL_FACTOR,   /* x issue interval that the device's tensor rate implies */
     PARAMETER_ISSUE_FACTOR,          /* x instructions counted from the loop description */
+    PARAMETER_ISSUE_INTERVAL,        /* cycles between two instructions of a warp that has its sub-core to itself */
     PARAMETER_ITERATION_OVERHEAD,    /* cycles per iteration: address arithmetic, waits, predicates */
     PARAMETER_BARRIER_FACTOR,        /* x device barrier */
     PARAMETER_SPILL_CYCLES,          /* cycles per 4-byte spill access of a warp */

@@ -72,19 +72,25 @@ struct tile_loop {
     struct tile_load stream; /* rows = 0: no stream */
     uint32_t mma_count;
     struct mma_op mma[TILE_LOOP_MMA_MAX];
-    double fp32_ops;        /* scalar fp32 operations (fma = 1) per iteration, summed over threads */
-    double special_ops;     /* exp2, rcp, ... */
-    double convert_ops;     /* fp8 -> bf16 and the like, elements */
-    double shuffle_ops;     /* lane results of warp shuffles */
-    double replicated_ops;  /* scalar operations repeated by every replicated warp of the first mma */
-    double operand_ops;     /* operations per element of the first mma's B operand, done by each warp that reads it
-                               (dequantisation in registers) */
-    double smem_bytes;      /* SMEM traffic besides mma operands, read + write */
-    uint32_t smem_operands; /* mma operands read from SMEM each iteration: 0 none, 1 = B only (A stays in registers,
-                               as in attention), 2 = A and B (GEMM); their traffic follows from the warp layout */
-    double barriers;        /* CTA-wide barriers per iteration */
-    double spill_bytes;     /* local-memory traffic per thread and iteration; NaN = unknown */
-    double prologue_bytes;  /* per CTA, read before the loop */
+    double fp32_ops;          /* scalar fp32 operations (fma = 1) per iteration, summed over threads */
+    double special_ops;       /* exp2, rcp, ... */
+    double convert_ops;       /* fp8 -> bf16 and the like, elements */
+    double shuffle_ops;       /* lane results of warp shuffles */
+    double replicated_ops;    /* scalar operations repeated by every replicated warp of the first mma */
+    double operand_ops;       /* operations per element of the first mma's B operand, done by each warp that reads it
+                                 (dequantisation in registers) */
+    double smem_bytes;        /* SMEM traffic besides mma operands, read + write */
+    uint32_t smem_operands;   /* mma operands read from SMEM each iteration: 0 none, 1 = B only (A stays in registers,
+                                 as in attention), 2 = A and B (GEMM); their traffic follows from the warp layout */
+    double barriers;          /* CTA-wide barriers per iteration */
+    double spill_bytes;       /* local-memory traffic per thread and iteration; NaN = unknown */
+    double warp_instructions; /* all instructions one warp issues per iteration, the mean over the warps, as counted in
+                                 compiled code; 0 = estimated from the counts above (TILE-4) */
+    double local_bytes;       /* stack frame per thread; 0 = half of spill_bytes */
+    double early_fraction;    /* share of an iteration's own work that runs after its loads are issued, 0..1: 0 where a
+                                 buffer is refilled after its use (Triton), 1 where loads are issued first */
+    double edge_instructions; /* instructions one warp issues before and after the loop; 0 = left out */
+    double prologue_bytes;    /* per CTA, read before the loop */
     double prologue_distinct_fraction; /* share of these that DRAM must deliver, 0..1; the rest hits L2 */
     double epilogue_bytes;             /* per CTA, written after the loop; L2 absorbs what fits in it */
     double serial_steps;               /* dependent load steps before the loop besides the first, usually 0 */

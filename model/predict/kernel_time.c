@@ -42,20 +42,63 @@ struct cta_cost {
     double tensor_s, issue_s, smem_s, sm_bandwidth_s; /* busy time of the SM's resources by this CTA alone */
 };
 
-/* TIME-2, TIME-3: n iterations after a first one that nothing hides. */
-static void cta_cost_compute(const struct time_model *model, const struct tile_loop *loop, const struct tile_cost *tile,
-                             double iterations, struct cta_cost *cost)
+/* What a CTA does in one iteration, and around the loop. */
+struct cta_work {
+    const struct tile_loop *loop;
+    const struct tile_cost *tile;
+    double missed_bytes; /* spill traffic of one iteration that L1 does not hold (TILE-6) */
+    double edge_s;       /* instructions before and after the loop */
+    double edge_issue_s; /* the SM's issue time for them */
+    uint32_t warps;
+};
+
+/* TILE-6: residents x frames against what SMEM leaves of the SM's L1. */
+static double missed_spill_bytes(const struct time_model *model, const struct kernel_case *kernel,
+                                 const struct tile_cost *tile, const struct kernel_time *result)
 {
+    if (tile->local_bytes == 0) {
+        return 0;
+    }
+    const struct tile_loop *loop = &kernel->loop;
+    const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
+    const double frame_bytes = loop->local_bytes > 0 ? loop->local_bytes : loop->spill_bytes / 2;
+    const double footprint = residents * kernel->launch.threads * frame_bytes;
+    const double smem = residents * (kernel->launch.static_smem_bytes + (double)kernel->launch.dynamic_smem_bytes +
+                                     model->limits->smem_reserved_per_cta_bytes);
+    const double held = fmax(0, model->l1_bytes - smem);
+    return footprint > held ? tile->local_bytes * (1 - held / footprint) : 0;
+}
+
+static void cta_work_compute(const struct time_model *model, const struct kernel_case *kernel,
+                             const struct tile_cost *tile, const struct kernel_time *result, struct cta_work *work)
+{
+    const double instructions = kernel->loop.edge_instructions * model->exact_issue_factor;
+    work->loop = &kernel->loop;
+    work->tile = tile;
+    work->warps = (kernel->launch.threads + 31) / 32;
+    work->missed_bytes = missed_spill_bytes(model, kernel, tile, result);
+    work->edge_s = instructions > 0 ? instructions * warp_issue_cycles(model, work->warps) * model->cycle_s : 0;
+    work->edge_issue_s = instructions * work->warps / model->issue_per_s;
+}
+
+/* TIME-2, TIME-3: n iterations after a first one that nothing hides. */
+static void cta_cost_compute(const struct time_model *model, const struct cta_work *work, double iterations,
+                             struct cta_cost *cost)
+{
+    const struct tile_loop *loop = work->loop;
+    const struct tile_cost *tile = work->tile;
+    const double compute_s = tile->compute_s + work->missed_bytes / model->sm_bytes_per_s;
     double latency_s = tile->exposed_s * iterations;
-    double busy_s = tile->compute_s * iterations;
+    double busy_s = compute_s * iterations;
     if (tile->hidden_latency_s > 0 && iterations > 0) {
         const double buffers = loop->buffers < 1 ? 1 : loop->buffers;
-        const double first_s = tile->hidden_latency_s + tile->hidden_transfer_s + tile->compute_s;
+        const double load_s = tile->hidden_latency_s + tile->hidden_transfer_s;
+        const double refill_s = load_s + (1 - loop->early_fraction) * compute_s; /* one buffer, filled and used */
         const double p = model->pipeline_exponent;
-        const double steady_s = root(raise(tile->compute_s, p) + raise(first_s / buffers, p), p);
+        const double steady_s = root(raise(compute_s, p) + raise(refill_s / buffers, p), p);
         const double whole = iterations < 1 ? iterations : 1;
         const double rest = iterations - whole;
-        latency_s += whole * (first_s - tile->compute_s) + rest * (steady_s - tile->compute_s);
+        latency_s += whole * load_s + rest * (steady_s - compute_s);
     }
     double prologue_s = loop->serial_steps * model->l2_latency_s;
     if (loop->prologue_bytes > 0) {
@@ -66,13 +109,14 @@ static void cta_cost_compute(const struct time_model *model, const struct tile_l
     const double store_s = loop->epilogue_bytes / model->sm_bytes_per_s;
     cost->chain_start_s = model->cta_start_s;
     cost->chain_latency_s = latency_s + prologue_s + store_s;
-    cost->chain_busy_s = busy_s;
-    cost->chain_s = cost->chain_start_s + cost->chain_latency_s + busy_s;
+    cost->chain_busy_s = busy_s + work->edge_s;
+    cost->chain_s = cost->chain_start_s + cost->chain_latency_s + cost->chain_busy_s;
     cost->tensor_s = iterations * tile->tensor_s;
-    cost->issue_s = iterations * tile->issue_s;
+    cost->issue_s = iterations * tile->issue_s + work->edge_issue_s;
     cost->smem_s = iterations * tile->smem_s;
     cost->sm_bandwidth_s =
-        (iterations * tile->sector_bytes + loop->prologue_bytes + loop->epilogue_bytes) / model->sm_bytes_per_s;
+        (iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes + loop->epilogue_bytes) /
+        model->sm_bytes_per_s;
 }
 
 /* Powers of the five SM-level bounds of one round, so that rounds with other co-residents cost only two multiplies. */
@@ -129,9 +173,10 @@ static inline void add_shares(const struct round_bounds *bounds, const struct ct
 }
 
 /* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. */
-static double ragged_rounds_s(const struct time_model *model, const struct tile_loop *loop,
-                              const struct tile_cost *tile, const struct kernel_time *result, double *shares)
+static double ragged_rounds_s(const struct time_model *model, const struct cta_work *cta,
+                              const struct kernel_time *result, double *shares)
 {
+    const struct tile_loop *loop = cta->loop;
     double heap[LIST_SCHEDULE_SLOTS_MAX], work[TILE_LOOP_RAGGED_MAX] = {0};
     uint64_t counts[TILE_LOOP_RAGGED_MAX] = {0};
     double total_s = 0;
@@ -139,7 +184,7 @@ static double ragged_rounds_s(const struct time_model *model, const struct tile_
     for (uint32_t i = 0; i < loop->ragged_count; i++) {
         struct cta_cost cost;
         struct round_bounds bounds;
-        cta_cost_compute(model, loop, tile, loop->ragged[i].iterations, &cost);
+        cta_cost_compute(model, cta, loop->ragged[i].iterations, &cost);
         round_bounds_compute(&cost, model->overlap_exponent, &bounds);
         counts[i] = loop->ragged[i].ctas;
         struct round_sum sum = {0};
@@ -156,17 +201,16 @@ static double ragged_rounds_s(const struct time_model *model, const struct tile_
 }
 
 /* Time of all rounds, device bounds left out; shares receive the same total, by limiter. */
-static double rounds_s(const struct time_model *model, const struct kernel_case *kernel, const struct tile_cost *tile,
-                       const struct kernel_time *result, double *shares)
+static double rounds_s(const struct time_model *model, const struct cta_work *work, const struct kernel_time *result,
+                       double *shares)
 {
-    const struct tile_loop *loop = &kernel->loop;
-    if (loop->ragged_count) {
-        return ragged_rounds_s(model, loop, tile, result, shares);
+    if (work->loop->ragged_count) {
+        return ragged_rounds_s(model, work, result, shares);
     }
     struct cta_cost cost;
     struct round_bounds bounds;
     const double p = model->overlap_exponent;
-    cta_cost_compute(model, loop, tile, loop->iterations, &cost);
+    cta_cost_compute(model, work, work->loop->iterations, &cost);
     round_bounds_compute(&cost, p, &bounds);
     struct round_sum sum = {0};
     if (result->waves.full_rounds) {
@@ -180,16 +224,18 @@ static double rounds_s(const struct time_model *model, const struct kernel_case 
 }
 
 /* Bytes of the whole grid and the bounds no configuration can beat (TIME-7). */
-static void grid_traffic(const struct time_model *model, const struct kernel_case *kernel, const struct tile_cost *tile,
+static void grid_traffic(const struct time_model *model, const struct kernel_case *kernel, const struct cta_work *work,
                          struct kernel_time *result)
 {
-    const struct tile_loop *loop = &kernel->loop;
+    const struct tile_loop *loop = work->loop;
+    const struct tile_cost *tile = work->tile;
     const double ctas = (double)kernel->launch.grid_ctas;
     const double written_bytes = ctas * loop->epilogue_bytes;
     const double edge_bytes = ctas * loop->prologue_bytes * loop->prologue_distinct_fraction +
                               fmax(0, written_bytes - model->l2_capacity_bytes);
     result->dram_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
-    result->l2_bytes = ctas * (loop->iterations * tile->sector_bytes + loop->prologue_bytes) + written_bytes;
+    result->l2_bytes =
+        ctas * (loop->iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) + written_bytes;
     result->dram_floor_s =
         (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes) / model->peak_dram_bytes_per_s;
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
@@ -251,6 +297,7 @@ static void set_log_sigma(const struct time_model *model, const struct kernel_ca
                           squared((mma + shares[TIME_LIMITER_TENSOR]) * sigma[PARAMETER_MMA_INTERVAL_FACTOR]);
     const double chain =
         squared((dependency * tile->issue_share + shares[TIME_LIMITER_ISSUE]) * sigma[PARAMETER_ISSUE_FACTOR]) +
+        squared(dependency * tile->issue_share * sigma[PARAMETER_ISSUE_INTERVAL]) +
         squared(dependency * tile->overhead_share * sigma[PARAMETER_ITERATION_OVERHEAD]) +
         squared(dependency * tile->barrier_share * sigma[PARAMETER_BARRIER_FACTOR]) +
         squared(dependency * tile->spill_share * sigma[PARAMETER_SPILL_CYCLES]);
@@ -303,8 +350,10 @@ static void predict_kernel(const struct time_model *model, const struct kernel_c
         tile_cost_compute(model, kernel, &computed);
     }
     double sm_shares[TIME_LIMITER_COUNT] = {0};
-    const double sm_s = rounds_s(model, kernel, tile, result, sm_shares);
-    grid_traffic(model, kernel, tile, result);
+    struct cta_work work;
+    cta_work_compute(model, kernel, tile, result, &work);
+    const double sm_s = rounds_s(model, &work, result, sm_shares);
+    grid_traffic(model, kernel, &work, result);
     compose(model, sm_s, sm_shares, result);
     result->feasible = true;
     result->limiter = largest_share(result->shares);

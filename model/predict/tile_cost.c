@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A lone warp issues at best every second cycle: a dependent instruction waits some four cycles and compilers find
- * about two independent ones (docs/MODEL.md TILE-4). Two or more warps per sub-core fill every cycle. */
-#define LONE_WARP_ISSUE_CYCLES     2.0
 #define SECTOR_BYTES               32.0
 #define WARP_LANES                 32.0
 #define LOAD_BYTES_PER_INSTRUCTION 512.0 /* 16 bytes a lane */
+/* __syncthreads on an H200: 17, 23, 31 and 79 cycles for 1, 4, 8 and 32 warps (docs/MEASURING.md), over the device
+ * figure of 20.4 (TILE-5). */
+#define BARRIER_FIXED    0.75
+#define BARRIER_PER_WARP 0.1
 
 /* fmax() of the C library is a call and treats NaN, which validated input cannot hold. */
 static inline double larger(double a, double b)
@@ -226,13 +227,26 @@ struct mma_sum {
     double first_replication, first_operand_elements;
 };
 
-/* TILE-4: scalar work. Returns warp instructions. */
-static double scalar_instructions(const struct tile_loop *loop, const struct tile_cost *cost, const struct mma_sum *mma)
+/* TILE-4: scalar work. Returns warp instructions of the CTA. */
+static double scalar_instructions(const struct time_model *model, const struct tile_loop *loop, uint32_t warps,
+                                  const struct tile_cost *cost, const struct mma_sum *mma)
 {
+    if (loop->warp_instructions > 0) {
+        return larger(0, loop->warp_instructions * warps - mma->instructions) * model->exact_issue_factor;
+    }
     const double lane_ops = loop->fp32_ops + loop->special_ops + loop->convert_ops + loop->shuffle_ops +
                             loop->replicated_ops * mma->first_replication +
                             loop->operand_ops * mma->first_operand_elements;
-    return lane_ops / WARP_LANES + cost->sector_bytes / LOAD_BYTES_PER_INSTRUCTION;
+    return (lane_ops / WARP_LANES + cost->sector_bytes / LOAD_BYTES_PER_INSTRUCTION) * model->issue_factor;
+}
+
+/* Cycles between two instructions of one warp (TILE-4): alone on its sub-core it waits for itself, with others for
+ * them. */
+double warp_issue_cycles(const struct time_model *model, uint32_t warps)
+{
+    const double others = warps > 4 ? warps / 4.0 : 1, alone = model->issue_interval;
+    const double squares = alone * alone * (alone * alone) + others * others * (others * others);
+    return sqrt(sqrt(squares));
 }
 
 /* TILE-5: parts of the chain that are neither tensor nor issue. */
@@ -279,18 +293,19 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
     struct mma_sum mma = {.first_replication = 1};
     add_mma_list(model, loop, warps, cost, &mma);
 
-    const double scalar = scalar_instructions(loop, cost, &mma) * model->issue_factor;
+    const double scalar = scalar_instructions(model, loop, warps, cost, &mma);
     const double spill_accesses = isnan(loop->spill_bytes) ? 0 : loop->spill_bytes / 4 * warps;
-    const double lone = warps <= 4 ? LONE_WARP_ISSUE_CYCLES : 1; /* cycles per instruction and sub-core */
-    const double sub_cores = warps < 4 ? warps : 4;
     const double special_s = loop->special_ops / model->special_per_s;
-    const double scalar_s = larger(scalar * lone / sub_cores * model->cycle_s, special_s);
-    const double barrier_s = loop->barriers * model->barrier_s;
+    const double scalar_s = larger(scalar / warps * warp_issue_cycles(model, warps) * model->cycle_s, special_s);
+    const double barrier_s = loop->barriers * model->barrier_s * (BARRIER_FIXED + BARRIER_PER_WARP * warps);
     const double spill_s = spill_chain_s(model, loop) * ceil_divide(warps, 4);
     const double traffic_s = (loop->smem_bytes + cost->sector_bytes) / model->smem_bytes_per_s;
 
-    cost->issue_s = larger((scalar + mma.instructions + spill_accesses) / model->issue_per_s, special_s);
-    cost->smem_s += traffic_s + spill_accesses * WARP_LANES * 4 / model->smem_bytes_per_s;
+    cost->issue_s =
+        larger((scalar + mma.instructions + (loop->warp_instructions > 0 ? 0 : spill_accesses)) / model->issue_per_s,
+               special_s);
+    cost->local_bytes = spill_accesses * WARP_LANES * 4;
+    cost->smem_s += traffic_s + cost->local_bytes / model->smem_bytes_per_s;
     cost->compute_s = mma.chain_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
     cost->mma_share = mma.chain_s / cost->compute_s;
     cost->issue_share = scalar_s / cost->compute_s;

@@ -25,6 +25,7 @@ struct tile_cost {
     double sector_bytes;              /* L2 sectors requested */
     double dram_bytes;                /* of these from DRAM */
     double described_dram_bytes;      /* the same without the rest of each sector: no layout can do with less */
+    double local_bytes;               /* spill traffic of the CTA */
     double in_flight_bytes;           /* bytes one CTA keeps in flight */
     double replication;               /* largest over the mma list */
     double layout_replication; /* replication under SPLIT_M over the assumed one, where the layout is unknown; else 1 */
@@ -43,6 +44,8 @@ struct layer_memo {
     struct tile_memo kernels[KERNELS_PER_LAYER_MAX];
 };
 
+/* Cycles between two instructions of one warp of a CTA alone on its SM (TILE-4). */
+double warp_issue_cycles(const struct time_model *model, uint32_t warps);
 /* kernel validated, model initialised. */
 void tile_cost_compute(const struct time_model *model, const struct kernel_case *kernel, struct tile_cost *cost);
 /* The same through a memory of the last call: neighbouring configurations of a sweep often share the iteration. A

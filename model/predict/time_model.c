@@ -7,7 +7,9 @@
 #include "model/predict/kernel_time.h"
 
 enum {
-    TIMING_SM_COUNT_MAX = 512
+    TIMING_SM_COUNT_MAX = 512,
+    L1_ALONE_BYTES = 28 * 1024 /* of the unified array that no carve-out gives to SMEM: 256 - 228 KiB on cc 9.0
+                                  and 10.0, 192 - 164 on 8.0, 128 - 100 on 8.6, 8.9 and 12.0 (CUDA programming guide) */
 };
 
 static enum status check_parameters(const struct model_parameters *parameters, struct error *error)
@@ -79,6 +81,8 @@ static void set_execution(struct time_model *model, const struct gpu_device *dev
     set_tensor_rates(model, device, items[PARAMETER_MMA_INTERVAL_FACTOR].value);
     model->issue_per_s = 4 * model->clock_hz; /* one warp instruction per cycle and sub-core */
     model->issue_factor = items[PARAMETER_ISSUE_FACTOR].value;
+    model->exact_issue_factor = model->issue_factor / parameter_describe(PARAMETER_ISSUE_FACTOR)->default_value;
+    model->issue_interval = items[PARAMETER_ISSUE_INTERVAL].value;
     model->special_per_s = gpu_device_value(device, GPU_FIGURE_SPECIAL_LANES) * model->clock_hz;
     model->iteration_overhead_s = items[PARAMETER_ITERATION_OVERHEAD].value * model->cycle_s;
     model->barrier_s =
@@ -108,6 +112,7 @@ enum status time_model_init(struct time_model *model, const struct gpu_device *d
     model->sm_count = (uint32_t)sm_count;
     model->clock_hz = gpu_device_value(device, GPU_FIGURE_BOOST_CLOCK);
     model->cycle_s = 1 / model->clock_hz;
+    model->l1_bytes = (double)device->limits.smem_per_sm_bytes + L1_ALONE_BYTES;
     set_memory(model, device, parameters->items);
     set_execution(model, device, parameters->items);
     model->overlap_exponent = parameters->items[PARAMETER_OVERLAP_EXPONENT].value;
