@@ -65,7 +65,7 @@ static bool read_item(const char **text, struct word_list *list)
 
 static enum status read_word(const char *word, size_t length, struct plan_line *line, struct error *error)
 {
-    char copy[512];
+    char copy[4096];
     int shown = length > 60 ? 60 : (int)length;
     const char *equals = memchr(word, '=', length);
     if (line->word_count >= WORDS_MAX)

@@ -10,6 +10,7 @@ int command_predict(int argc, char **argv);
 int command_curve(int argc, char **argv);
 int command_whatif(int argc, char **argv);
 int command_sweep(int argc, char **argv);
+int command_measure(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
@@ -159,6 +160,53 @@ int command_help(int argc, char **argv);
     "  occam sweep dsv4-flash-sparse-decode\n"                                                                         \
     "  occam sweep dsv4-flash-sparse-decode --vary TARGET_CTAS,split_floor\n"                                          \
     "  occam sweep my-kernel.yaml --objective throughput@C=96 --where 'ctas_per_sm >= 2' --format csv\n"
+
+#define MEASURE_SUMMARY "run verification kernels on a GPU, or compile them"
+#define MEASURE_USAGE                                                                                                  \
+    "measure KERNEL|SCENARIO|PLAN [...] --out DIR [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] [--limit "  \
+    "N] [--seed N] [--check-only | --compile-only | --dry-run] [--arch LIST] [--cache DIR] [--nvrtc LIBRARY] "         \
+    "[--format text|json|csv] | measure --list"
+#define MEASURE_HELP                                                                                                   \
+    "Runs the verification kernels on the GPU of this machine: a prediction first, then correctness against\n"         \
+    "float64, then times; every configuration in a worker process under a time limit. Rows with all raw\n"             \
+    "samples are appended to DIR/KERNEL.csv, the sealed predictions to DIR/predictions.csv. KERNEL is one of\n"        \
+    "--list, with the settings of -s; SCENARIO one that says which kernel it describes (its knob space, the\n"         \
+    "workload at its base); PLAN a YAML file (docs/DATA.md) or a list of lines (*.plan). A run that was ended,\n"      \
+    "kill -9 included, loses at most the configuration in flight: the same command with --resume goes on.\n"           \
+    "What cannot run is a row too, with the resource that forbids it. The exit code is 1 when a result was\n"          \
+    "wrong, 4 without a GPU.\n"                                                                                        \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \
+    "  --out DIR             where rows go; needed to measure\n"                                                       \
+    "  --budget T            start no configuration after this time: 600s, 10m, 1.5h. Of a plan with more than\n"      \
+    "                        100,000 configurations, so many are drawn by --seed, evenly over the plan\n"              \
+    "  --resume              go on in a DIR that already holds rows of this plan\n"                                    \
+    "  --repeats N           measure every configuration so often, in rounds of their own (default 1)\n"               \
+    "  --limit N             end after N configurations\n"                                                             \
+    "  --seed N              of the order and the inputs (default 1)\n"                                                \
+    "  --reference-every N   a plan's reference configurations come again after N others (default 40, 0: never)\n"     \
+    "  --config-limit T      a configuration that takes longer is given up (default 30s)\n"                            \
+    "  --sample-time T       time for the samples of one configuration, about (default 100ms)\n"                       \
+    "  --check-only          correctness alone; without --out in this very process, for memory and race checkers\n"    \
+    "  --compile-only        registers, SMEM and spills as resource tables (docs/DATA.md), without a GPU: one\n"       \
+    "                        kernel to standard output, or each to a file in --out\n"                                  \
+    "  --arch LIST           compute capabilities for --compile-only and --dry-run, such as sm_90,sm_120\n"            \
+    "                        (default sm_90)\n"                                                                        \
+    "  --shard I/N           compile every N-th configuration from the I-th, counted from 0\n"                         \
+    "  --dry-run             list the configurations and which of them are infeasible\n"                               \
+    "  --list                the kernels, their settings and ranges\n"                                                 \
+    "  --cache DIR           keep compiled code there (default when measuring: code/ in --out)\n"                      \
+    "  --nvrtc LIBRARY       the run-time compiler, where it is not found by itself; none: do without one\n"           \
+    "  --device-backend B    cuda (default), or fake: a device made of nothing, to try out the harness\n"              \
+    "  --fake-fault KIND@N   crash, hang, launch-failure or wrong at the N-th configuration of the fake "              \
+    "device\n" FORMAT_OPTION_HELP "\n"                                                                                 \
+    "Examples:\n"                                                                                                      \
+    "  occam measure --list\n"                                                                                         \
+    "  occam measure gqa_decode -s splits=1..32*2 -s batch=1 --out rows --budget 60s\n"                                \
+    "  occam measure occam-sparse-decode -s block_t=16 -s splits=1,2,4 --dry-run\n"                                    \
+    "  occam measure data/campaigns/sparse.yaml --out rows --budget 600s --resume\n"                                   \
+    "  occam measure sparse_decode -s num_warps=4,8 --compile-only --arch sm_120\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \

@@ -102,6 +102,28 @@ static enum status format_read(const char *text, enum output_format *format, str
     return error_set(error, STATUS_USAGE, "option --format: \"%s\" is none of text, json, csv", text);
 }
 
+static enum status duration_read(const struct option_row *row, const char *text, double *seconds, struct error *error)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}};
+    size_t length = strspn(text, "0123456789.");
+    char number[32];
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && length < sizeof number; i++) {
+        double value;
+
+        (void)snprintf(number, sizeof number, "%.*s", (int)length, text);
+        if (strcmp(text + length, units[i].unit) != 0 || number_parse(number, &value) != STATUS_OK || value <= 0.0)
+            continue;
+        *seconds = value * units[i].seconds;
+        return STATUS_OK;
+    }
+    return error_set(error, STATUS_USAGE, "option --%s: \"%s\" is not a duration such as 500ms, 600s, 10m or 1.5h",
+                     row->name, text);
+}
+
 static enum status value_read(const struct option_row *row, const char *text, struct error *error)
 {
     struct text_list *list = row->target;
@@ -128,6 +150,8 @@ static enum status value_read(const struct option_row *row, const char *text, st
         return STATUS_OK;
     case OPTION_FORMAT:
         return format_read(text, row->target, error);
+    case OPTION_DURATION:
+        return duration_read(row, text, row->target, error);
     default:
         BUG("unknown option kind %d", (int)row->kind);
     }

@@ -14,7 +14,7 @@
 enum {
     OPTION_ROWS_MAX = 32,
     TEXT_LIST_MAX = 64,
-    OPERANDS_MAX = 8,
+    OPERANDS_MAX = 1024,
     NUMBER_LIST_MAX = 512
 };
 
@@ -37,7 +37,8 @@ enum option_kind {
     OPTION_COUNT,   /* uint64_t, whole, within minimum..maximum */
     OPTION_NUMBERS, /* struct number_list: comma-separated, each within minimum..maximum */
     OPTION_LIST,    /* struct text_list: every occurrence is one more item */
-    OPTION_FORMAT   /* enum output_format */
+    OPTION_FORMAT,  /* enum output_format */
+    OPTION_DURATION /* double, seconds, above 0: 500ms, 600s, 10m, 1.5h */
 };
 
 struct option_row {

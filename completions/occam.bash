@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy predict curve sweep whatif plot doctor version help"
+    local commands="devices occupancy predict curve sweep whatif measure plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -23,12 +23,13 @@ _occam()
     --device) _occam_words "$(_occam_devices)" ;;
     --vary | --by | --across) _occam_words "$(_occam_variables)" ;;
     --device-file | --output | -o | --measured) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+    --device-backend) _occam_words "cuda fake" ;;
+    --out | --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
     -s | --set)
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free) _occam_operand ;;
+    --terminal | --free | --resume | --check-only | --compile-only | --dry-run | --list) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
     esac
@@ -52,7 +53,15 @@ _occam_operand()
         fi
         ;;
     predict | curve | sweep | whatif) _occam_scenarios ;;
+    measure)
+        _occam_scenarios
+        COMPREPLY+=($(compgen -W "$(_occam_kernels)" -- "$current") $(compgen -f -X '!*.plan' -- "$current"))
+        ;;
     esac
+}
+_occam_kernels()
+{
+    "${COMP_WORDS[0]}" measure --list --format csv 2>/dev/null | sed 1d | cut -d, -f1 | uniq
 }
 _occam_words()
 {

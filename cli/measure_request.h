@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What `occam measure` is asked, and the parts that answer it: the plan, compiling, predicting, running. */
+#ifndef OCCAM_CLI_MEASURE_REQUEST_H
+#define OCCAM_CLI_MEASURE_REQUEST_H
+
+#include "calibrate/campaign.h"
+#include "cli/options.h"
+
+enum {
+    MEASURE_WITHOUT_BUDGET_MAX = 20000, /* configurations that run without --budget */
+    MEASURE_CONFIGS_MAX = 100000        /* of a larger plan that many are drawn */
+};
+#define MEASURE_WORKER_WORD ":worker" /* the last operand of the worker process */
+
+struct measure_request {
+    struct operands operands; /* kernels, scenarios, plans */
+    struct text_list settings;
+    const char *out, *cache, *nvrtc, *arch, *backend, *fault, *shard;
+    double budget_s, config_limit_s, sample_s; /* budget_s: INFINITY without --budget */
+    uint64_t seed, repeats, limit, reference_every;
+    bool resume, check_only, compile_only, dry_run, list;
+    enum output_format format;
+    char own_cache[600]; /* where cache points without --cache */
+};
+
+/* ---- plan: measure_source.c -------------------------------------------------------------------------------------- */
+
+struct measure_source {
+    struct text_buffer plain; /* the plan as calibrate/campaign.h reads it */
+    char name[256];           /* for messages */
+    uint64_t count;           /* configurations, references not included */
+};
+/* Reads every operand: a kernel with -s NAME=LIST, a scenario with its knob space, a plan file. Everything is checked
+ * here. Zero-initialise; release with measure_source_release, also after an error. */
+MUST_CHECK enum status measure_source_read(const struct measure_request *request, struct measure_source *source,
+                                           struct error *error);
+void measure_source_release(struct measure_source *source);
+/* The configurations, or MEASURE_CONFIGS_MAX of them. STATUS_USAGE where so many need --budget. */
+MUST_CHECK enum status measure_source_plan(const struct measure_source *source, const struct measure_request *request,
+                                           struct campaign_plan *plan, struct error *error);
+
+/* ---- prediction: measure_predictor.c ----------------------------------------------------------------------------- */
+
+struct measure_predictor; /* opaque */
+MUST_CHECK enum status measure_predictor_create(struct measure_predictor **predictor, struct error *error);
+void measure_predictor_free(struct measure_predictor *predictor);
+/* A campaign_predict_function; context is the predictor. Kernels without a built-in scenario and GPUs that are not
+ * known get no time. */
+void measure_predictor_predict(void *context, const struct measure_facts *facts, const struct measure_config *config,
+                               const struct measure_result *resources, struct campaign_prediction *prediction);
+
+/* ---- compiling and listing: measure_resources.c ------------------------------------------------------------------ */
+
+/* sm_90,sm_120 (the "sm_" may be left out) into arch[]; at most 8. NULL text: sm_90 alone. */
+MUST_CHECK enum status measure_arch_parse(const char *text, unsigned arch[8], size_t *count, struct error *error);
+/* --compile-only: resource tables on standard output or in --out, one file per kernel. *bad counts what the compiler
+ * refused. */
+MUST_CHECK enum status measure_compile_plan(const struct campaign_plan *plan, const struct measure_request *request,
+                                            size_t *bad, struct error *error);
+/* --dry-run: every configuration and whether it can run at all. */
+MUST_CHECK enum status measure_dry_run(const struct campaign_plan *plan, const struct measure_source *source,
+                                       const struct measure_request *request, struct error *error);
+/* --list: kernels, their settings and ranges. */
+MUST_CHECK enum status measure_list(enum output_format format, struct error *error);
+
+#endif
