@@ -16,6 +16,7 @@
 enum {
     CODE_WIDTHS = 6,    /* accesses of 1, 2, 4, 8, 16 and 32 bytes per lane */
     CODE_MMA_KINDS = 8, /* shapes and types told apart; further ones are added to the last and `mma_cut` set */
+    CODE_CHAIN_KINDS = 4,
     CODE_NOTES_MAX = 12
 };
 
@@ -32,13 +33,19 @@ enum code_traffic {
 /* "global_load", ...; static. */
 const char *code_traffic_name(enum code_traffic traffic);
 
+/* Accumulators to which so many products each are added one after the other; the chains do not depend on each other. */
+struct code_chains {
+    double length, count;
+};
+
 /* Products of one shape and type, in warp instructions. */
 struct code_mma {
     enum code_op op;   /* CODE_OP_MMA, CODE_OP_WGMMA or CODE_OP_TCGEN05 */
     char format[12];   /* type of A */
     uint32_t m, n, k;  /* as the instruction says: wgmma's 64 rows are those of four warps; 0 = not in the text */
     double sure, most; /* per warp */
-    uint32_t chains;   /* accumulators that do not depend on each other, in one pass; 0 = not told */
+    uint32_t chain_kinds;
+    struct code_chains chains[CODE_CHAIN_KINDS]; /* per warp and pass, longest first; further ones join the last */
 };
 
 /* Counts per warp of one stretch of code. An inner loop with a known count is multiplied, one without is taken once. */
@@ -58,9 +65,12 @@ struct code_tally {
     double gather_shared_lane_bytes;
     double uniform_loads; /* global loads with one address for the whole CTA */
     double uniform_lane_bytes;
-    double distinct_bytes; /* per CTA: what global loads and async copies ask for without copies of one address by
-                              several threads; NaN where the threads are unknown */
-    double gather_distinct_bytes;                                 /* the part of it with a dependent address */
+    double distinct_bytes;       /* per CTA: what global loads and async copies ask for without copies of one address by
+                                    several threads; NaN where the threads are unknown */
+    double async_distinct_bytes; /* the part of it by async copies */
+    double gather_distinct_bytes;       /* the part of it with a dependent address */
+    double gather_async_distinct_bytes; /* the part of that by async copies */
+    double expected_bytes; /* literal expect_tx of mbarriers: bytes of the bulk and tensor copies of a CTA */
     double convert_elements, exponential_elements, half_elements; /* most: per lane, packed ones counted as such */
     uint32_t mma_count;
     struct code_mma mma[CODE_MMA_KINDS];
@@ -86,6 +96,8 @@ struct code_pipeline {
     double ahead_iterations;     /* from a copy to the wait for it, of the groups with most bytes; 0 = waited for in the
                                    same     iteration */
     double open_tiles;           /* most copies in flight at once, in iterations' worth */
+    double early_fraction;       /* share of a turn's instructions that come after its copies are issued, mean over the
+                                    bytes; NaN without copies */
     double ring_slots;           /* period of the ring index, where one is seen in the loop */
     double barriers_initialised; /* mbarrier.init in the prologue */
     double buffers; /* tiles of shared memory: the ring's slots if seen, else from the groups; 1 = nothing runs
@@ -108,8 +120,12 @@ struct code_profile {
     struct code_tally prologue;  /* reached before the loop, which it can lead to */
     struct code_tally iteration; /* one turn of the main loop */
     struct code_tally epilogue;  /* everything else that is reached */
-    bool has_producer;           /* the main loop has products but copies nothing: another loop, of other warps, does */
-    struct code_tally producer;  /* one turn of that loop */
+    double load_phases;          /* of one turn: batches of global loads with a barrier and a use of the batch before in
+                                    between, so that no compiler can issue them together; 0 without loads */
+    double prefetched_loads;     /* of the turn's global loads: not used before the next turn */
+    double prefetched_lane_bytes;
+    bool has_producer;          /* the main loop has products but copies nothing: another loop, of other warps, does */
+    struct code_tally producer; /* one turn of that loop */
     uint32_t producer_line;
     struct code_pipeline pipeline;
     uint64_t static_smem_bytes, local_bytes;

@@ -515,8 +515,11 @@ static void keep_literals(const struct body *body, const struct ptx_meaning *mea
         body->operands[2].literals == 1) {
         item->lane_bytes = clamp_size(body->operands[2].literal);
     }
+    const struct operand *last = body->operand_count == 0 ? NULL : &body->operands[body->operand_count - 1];
+    if (meaning->wants_transaction && last != NULL && last->kind == OPERAND_VALUE && last->literals == 1) {
+        item->lane_bytes = clamp_size(last->literal);
+    }
     if (meaning->wants_depth) {
-        const struct operand *last = body->operand_count == 0 ? NULL : &body->operands[body->operand_count - 1];
         item->depth = last == NULL                                                        ? 0
                       : last->literals == 1 && last->literal >= 0 && last->literal <= 255 ? (int32_t)last->literal
                                                                                           : -1;

@@ -387,6 +387,7 @@ static void barrier(const struct ptx_mnemonic *mnemonic, struct ptx_meaning *mea
 static void mbarrier(const struct ptx_mnemonic *mnemonic, struct ptx_meaning *meaning)
 {
     meaning->op = CODE_OP_MBARRIER;
+    meaning->wants_transaction = has(mnemonic, "expect_tx");
     meaning->written = !(has(mnemonic, "init") || has(mnemonic, "inval") || has(mnemonic, "expect_tx") ||
                          has(mnemonic, "complete_tx")) ||
                        has(mnemonic, "arrive");

@@ -31,8 +31,9 @@ struct ptx_meaning {
     uint32_t lane_bytes, elements;
     uint32_t m, n, k;
     char format[12];
-    bool wants_depth; /* the last literal is a group count, 0 without one */
-    bool wants_size;  /* cp.async, cp.async.bulk: the first literal operand is the size in bytes */
+    bool wants_depth;       /* the last literal is a group count, 0 without one */
+    bool wants_transaction; /* mbarrier expect_tx: the last literal is the size in bytes */
+    bool wants_size;        /* cp.async, cp.async.bulk: the first literal operand is the size in bytes */
     bool to_global, on_shared;
     bool integer; /* its literal is worth keeping */
     bool is_parameter_load;

@@ -304,7 +304,7 @@ static enum status read_entry(struct ptx_reader *reader)
     if (word.length == 0) {
         return ptx_fail(reader, STATUS_BAD_DATA, "no name behind .entry", nothing);
     }
-    struct code_listing *listing;
+    struct code_listing *listing = NULL;
     enum status status = add_entry(reader, &listing);
     if (status != STATUS_OK) {
         return status;
