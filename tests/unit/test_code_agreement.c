@@ -77,7 +77,7 @@ static const enum code_op same_ops[] = {CODE_OP_MMA,          CODE_OP_WGMMA,    
                                         CODE_OP_BARRIER,      CODE_OP_ASYNC_COPY,   CODE_OP_ASYNC_COMMIT,
                                         CODE_OP_ASYNC_WAIT,   CODE_OP_LDMATRIX,     CODE_OP_SHARED_LOAD,
                                         CODE_OP_SHARED_STORE, CODE_OP_GLOBAL_STORE, CODE_OP_ATOMIC};
-/* ptxas drops loads whose guard is a constant false, and moves out of the loop what every turn repeats. */
+/* ptxas drops loads whose guard is a constant false, and shuffles of what all lanes have alike. */
 static const enum code_op fewer_ops[] = {CODE_OP_GLOBAL_LOAD, CODE_OP_SHUFFLE};
 
 static bool same_kinds(const struct code_tally *ptx, const struct code_tally *sass)
