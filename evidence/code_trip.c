@@ -244,7 +244,7 @@ static bool take_sides(const struct code_listing *listing, const struct code_gra
                        uint32_t counted, uint32_t bound, struct code_trip *trip)
 {
     const struct code_instruction *item = &listing->items[test];
-    size_t unused;
+    size_t inside;
     trip->counter = entry_register(listing, graph, loop, counted, test, &trip->offset);
     if (trip->counter == 0 || !code_register_step(listing, graph, loop, trip->counter, &trip->step)) {
         return false;
@@ -253,11 +253,16 @@ static bool take_sides(const struct code_listing *listing, const struct code_gra
         trip->bound_kind = CODE_BOUND_LITERAL;
         trip->bound = item->immediate;
     } else {
-        if (code_definition_in_loop(graph, loop, bound, &unused) != 0) {
+        const int found = code_definition_in_loop(graph, loop, bound, &inside);
+        trip->bound_register = bound;
+        if (found == 0) {
+            trip->bound_kind = origin_of(listing, graph, loop, bound, &trip->bound, &trip->parameter);
+        } else if (found == 1 && !listing->items[inside].predicated && listing->items[inside].parameter != 0) {
+            trip->bound_kind = CODE_BOUND_PARAMETER; /* loaded anew each turn */
+            trip->parameter = listing->items[inside].parameter;
+        } else {
             return false;
         }
-        trip->bound_register = bound;
-        trip->bound_kind = origin_of(listing, graph, loop, bound, &trip->bound, &trip->parameter);
     }
     uint32_t start_parameter = 0;
     trip->start_known =
