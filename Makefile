@@ -259,9 +259,9 @@ RESOURCE_ARCHS := 80 90 100 120
 .PHONY: kernel-resources
 kernel-resources: $(KERNEL_RUNNER) ## compile the kernels for every architecture and rewrite their tables in data/resources
 	@for arch in $(RESOURCE_ARCHS); do \
-	    $(KERNEL_RUNNER) compile data/campaigns/resources.plan --arch $$arch --cache $(BUILD)/kernel-code \
+	    $(KERNEL_RUNNER) compile data/campaigns/resources.plan --arch $$arch --cache $(KERNEL_CODE) \
 	        > $(BUILD)/resources-$$arch.csv || exit 1; done
-	@$(KERNEL_RUNNER) list | tools/kernel_resources.py "$$(ls $(BUILD)/kernel-code | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
+	@$(KERNEL_RUNNER) list | tools/kernel_resources.py "$$(ls $(KERNEL_CODE) | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
 	    data/resources $(patsubst %,$(BUILD)/resources-%.csv,$(RESOURCE_ARCHS))
 
 # ---- tests -------------------------------------------------------------------------------------------------------
