@@ -93,7 +93,8 @@ static double tile_cell(const struct inspect_row *row, unsigned side)
     if (!row->has_loop || row->loop.mma_count == 0) {
         return NAN;
     }
-    const double sides[] = {row->loop.mma[0].m, row->loop.mma[0].n, row->loop.mma[0].k};
+    const struct mma_op *op = &row->loop.mma[0];
+    const double sides[] = {op->m, op->n, op->k * op->count};
     return sides[side];
 }
 
