@@ -76,7 +76,8 @@ int command_help(int argc, char **argv);
 
 #define INSPECT_SUMMARY "what compiled code says: registers, SMEM, spills, and what its loop does"
 #define INSPECT_USAGE                                                                                                  \
-    "inspect FILE|FOLDER ... [--as table|loops|scenario] [--output FILE] [--kernel NAME] [--arch A] [--loops] "        \
+    "inspect FILE|FOLDER ... [--as table|loops|scenario] [--output FILE] [--kernel NAME] [--arch A] [--warps N] "      \
+    "[--loops] "                                                                                                       \
     "[--listing auto|ptx|sass] [--format text|json|csv]"
 #define INSPECT_HELP                                                                                                   \
     "Reads cubins, PTX, SASS (cuobjdump -sass, nvdisasm), logs of ptxas -v and NVRTC, reports of cuobjdump\n"          \
@@ -91,6 +92,7 @@ int command_help(int argc, char **argv);
     "  -o, --output FILE     write there instead; a scenario FILE.yaml gets its table FILE.csv beside it\n"            \
     "  --kernel NAME         this kernel only\n"                                                                       \
     "  --arch A              this architecture only, such as sm_90\n"                                                  \
+    "  --warps N             warps per CTA for the loops of kernels of which no file tells the threads\n"              \
     "  --loops               print the main loop of every variant, not only where there are one or two\n"              \
     "  --listing KIND        where the loop is read: auto (default: SASS where there is one), ptx or "                 \
     "sass\n" FORMAT_OPTION_HELP "\n"                                                                                   \
@@ -233,7 +235,7 @@ int command_help(int argc, char **argv);
     "  occam measure --list\n"                                                                                         \
     "  occam measure gqa_decode -s splits=1..32*2 -s batch=1 --out rows --budget 60s\n"                                \
     "  occam measure occam-sparse-decode -s block_t=16 -s splits=1,2,4 --dry-run\n"                                    \
-    "  occam measure data/campaigns/sparse.yaml --out rows --budget 600s --resume\n"                                   \
+    "  occam measure data/campaigns/sparse.plan --out rows --budget 600s --resume\n"                                   \
     "  occam measure sparse_decode -s num_warps=4,8 --compile-only --arch sm_120\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
