@@ -239,30 +239,12 @@ $(BUILD)/occam.1: docs/occam.1.in Makefile
 $(BUILD)/occam.pc: occam.pc.in Makefile $(BUILD)/link.stamp
 	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBS@|$(LIB_LIBS)|g' $< > $@
 
-# ---- kernel runner ---------------------------------------------------------------------------------------------
-# The kernels on their own: list, compile, measure; what tools/device_run.sh calls on a machine with a GPU.
-KERNEL_RUNNER := $(BUILD)/tests/kernel-runner
-$(KERNEL_RUNNER): $(BUILD)/tests/kernels/kernel_runner.o $(LIBRARY) $(BUILD)/link.stamp
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
-.PHONY: kernel-runner
-kernel-runner: $(KERNEL_RUNNER) ## build/device: the program that runs the verification kernels, to be copied to a GPU host
-	@rm -rf '$(BUILD_ROOT)/device' && mkdir -p '$(BUILD_ROOT)/device/lib'
-	@cp $(KERNEL_RUNNER) '$(BUILD_ROOT)/device/'
-	@ldd $(KERNEL_RUNNER) | awk '$$3 ~ /^\// && $$1 !~ /^lib(c|m|dl|rt|pthread)\.so/ { print $$3 }' | \
-	    while read -r library; do cp -L "$$library" '$(BUILD_ROOT)/device/lib/'; done
-	@mkdir -p '$(BUILD_ROOT)/device/plans' && cp data/campaigns/*.plan '$(BUILD_ROOT)/device/plans/'
-	@cp tools/device_run.sh '$(BUILD_ROOT)/device/' && cp tools/device_summary.py '$(BUILD_ROOT)/device/summary.py'
-	@git describe --always --dirty > '$(BUILD_ROOT)/device/revision' 2>/dev/null || : > '$(BUILD_ROOT)/device/revision'
-
-RESOURCE_ARCHS := 80 90 100 120
+# ---- tables of compiled kernels -------------------------------------------------------------------------------------
+RESOURCE_ARCHS := sm_80,sm_90,sm_100,sm_120
 .PHONY: kernel-resources
-kernel-resources: $(KERNEL_RUNNER) ## compile the kernels for every architecture and rewrite their tables in data/resources
-	@for arch in $(RESOURCE_ARCHS); do \
-	    $(KERNEL_RUNNER) compile data/campaigns/resources.plan --arch $$arch --cache $(BUILD)/kernel-code \
-	        > $(BUILD)/resources-$$arch.csv || exit 1; done
-	@$(KERNEL_RUNNER) list | tools/kernel_resources.py "$$(ls $(BUILD)/kernel-code | sed -n 's/.*-\([0-9.]*\)\.cubin/\1/p' | sort -u | tail -1)" \
-	    data/resources $(patsubst %,$(BUILD)/resources-%.csv,$(RESOURCE_ARCHS))
+kernel-resources: $(PROGRAM) ## compile the kernels for every architecture and rewrite their tables in data/resources
+	@$(PROGRAM) measure data/campaigns/resources.plan --compile-only --arch $(RESOURCE_ARCHS) --cache $(KERNEL_CODE) \
+	    --out data/resources
 
 # ---- tests -------------------------------------------------------------------------------------------------------
 UNIT_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c))))
@@ -296,7 +278,7 @@ endef
 TEST_LINK_INPUTS := $(SUPPORT_LIBRARY) $(LIBRARY) $(BUILD)/link.stamp
 # The campaign tests start worker processes of the kernel runner; a part of the library cannot have it.
 $(UNIT_RUNNER): $(patsubst %,$(BUILD)/tests/unit/test_%.o,$(UNIT_SUITES)) $(BUILD)/tests/unit_list.o $(TEST_LINK_INPUTS) \
-                | $(if $(strip $(PARTIAL)),,$(KERNEL_RUNNER))
+                | $(if $(strip $(PARTIAL)),,$(PROGRAM))
 	$(link_test)
 $(PROPERTY_RUNNER): $(patsubst %,$(BUILD)/tests/property/prop_%.o,$(PROPERTY_SUITES)) $(BUILD)/tests/property_list.o \
                     $(TEST_LINK_INPUTS)
@@ -431,7 +413,7 @@ uninstall: ## remove what install put there
 	@rm -f $(DESTDIR)$(PREFIX)/bin/occam $(DESTDIR)$(PREFIX)/lib/liboccam.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/occam.pc \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/occam.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/occam
 	@rm -rf $(DESTDIR)$(PREFIX)/include/occam
-portable: $(call objects_of,$(CLI_SOURCES)) $(LIBRARY) ## dist/occam: program and its libraries in one folder
+portable: $(call objects_of,$(CLI_SOURCES)) $(LIBRARY) ## dist/occam: program, its libraries, plans and device_run.sh in one folder, for a GPU host
 	@CC='$(CC)' .ci/portable dist/occam '$(ALL_LDFLAGS)' '$(filter %.o,$^) $(LIBRARY) $(LIB_LIBS)'
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(EXAMPLE_SOURCES))
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(LIBRARY) $(BUILD)/link.stamp

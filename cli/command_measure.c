@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text_buffer.h"
+#include "calibrate/measure_predictor.h"
 #include "cli/command.h"
 #include "cli/command_texts.h"
 #include "cli/measure_request.h"
@@ -263,7 +264,10 @@ static enum status run_campaign(const struct campaign_plan *plan, const struct m
                                        .predict = measure_predictor_predict,
                                        .report = show_progress,
                                        .report_context = &is_terminal};
-    enum status status = measure_predictor_create(&predictor, error);
+    char name[128];
+
+    (void)snprintf(name, sizeof name, "occam %.40s %.60s", program_version(), program_revision());
+    enum status status = measure_predictor_create(name, &predictor, error);
 
     if (status != STATUS_OK)
         return status;

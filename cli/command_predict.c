@@ -68,10 +68,12 @@ static void record_sources(struct report *report, const struct question *questio
     if (prediction->has_layer) {
         const struct kernel_launch *launch =
             &prediction->layer.kernels[prediction_first_kernel(&prediction->layer)].launch;
+        const struct tile_loop *loop = &prediction->layer.kernels[prediction_first_kernel(&prediction->layer)].loop;
 
         report_string(report, "registers", input_source_name(launch->registers_source));
         report_string(report, "smem", input_source_name(launch->smem_source));
         report_string(report, "grid", input_source_name(launch->grid_source));
+        report_string(report, "loop", input_source_name(loop->source));
     }
     for (size_t i = 0; i < TIMING_FIGURES; i++)
         report_string(report, timing_figures[i].name,
@@ -394,10 +396,12 @@ static void print_kernels(const struct question *question, const struct predicti
 
 static void print_inputs(const struct question *question, const struct prediction *prediction)
 {
-    const struct kernel_launch *launch = &prediction->layer.kernels[prediction_first_kernel(&prediction->layer)].launch;
+    const struct kernel_case *kernel = &prediction->layer.kernels[prediction_first_kernel(&prediction->layer)];
+    const struct kernel_launch *launch = &kernel->launch;
 
-    (void)printf("\nInputs\n  registers %s, SMEM %s, grid %s\n ", input_source_name(launch->registers_source),
-                 input_source_name(launch->smem_source), input_source_name(launch->grid_source));
+    (void)printf("\nInputs\n  registers %s, SMEM %s, grid %s%s\n ", input_source_name(launch->registers_source),
+                 input_source_name(launch->smem_source), input_source_name(launch->grid_source),
+                 kernel->loop.source == INPUT_SOURCE_MEASURED ? ", loop measured (compiled code)" : "");
     for (size_t i = 0; i < TIMING_FIGURES; i++)
         (void)printf("%s %s %s", i == 0 ? "" : ",", timing_figures[i].name,
                      input_source_name(question->device->figures[timing_figures[i].id].source));

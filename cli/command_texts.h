@@ -6,6 +6,7 @@
 
 int command_devices(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
+int command_inspect(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_curve(int argc, char **argv);
 int command_whatif(int argc, char **argv);
@@ -72,6 +73,35 @@ int command_help(int argc, char **argv);
     "Examples:\n"                                                                                                      \
     "  occam occupancy --device sm_120 --threads 128 --registers 255 --smem 80000\n"                                   \
     "  occam occupancy --device h200 --threads 256 --registers 64 --smem 49152 --format json\n"
+
+#define INSPECT_SUMMARY "what compiled code says: registers, SMEM, spills, and what its loop does"
+#define INSPECT_USAGE                                                                                                  \
+    "inspect FILE|FOLDER ... [--as table|loops|scenario] [--output FILE] [--kernel NAME] [--arch A] [--warps N] "      \
+    "[--loops] "                                                                                                       \
+    "[--listing auto|ptx|sass] [--format text|json|csv]"
+#define INSPECT_HELP                                                                                                   \
+    "Reads cubins, PTX, SASS (cuobjdump -sass, nvdisasm), logs of ptxas -v and NVRTC, reports of cuobjdump\n"          \
+    "-res-usage, Triton's JSON, and folders of them such as a Triton cache. Files of one folder and stem are\n"        \
+    "put together by kernel and architecture. SMEM is told without the 1024 bytes that the device reserves.\n"         \
+    "What a file does not say stays empty; <= and >= mark bounds.\n"                                                   \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --as FORM             table (default); loops: a CSV table of all variants that a scenario's\n"                  \
+    "                        loop: {from: ...} reads; scenario: a scenario whose launch and loop are the\n"            \
+    "                        code's, with questions where no file tells\n"                                             \
+    "  -o, --output FILE     write there instead; a scenario FILE.yaml gets its table FILE.csv beside it\n"            \
+    "  --kernel NAME         this kernel only\n"                                                                       \
+    "  --arch A              this architecture only, such as sm_90\n"                                                  \
+    "  --warps N             warps per CTA for the loops of kernels of which no file tells the threads\n"              \
+    "  --loops               print the main loop of every variant, not only where there are one or two\n"              \
+    "  --listing KIND        where the loop is read: auto (default: SASS where there is one), ptx or "                 \
+    "sass\n" FORMAT_OPTION_HELP "\n"                                                                                   \
+    "An index.csv in a folder (column file: names without ending) names the knobs of its variants.\n"                  \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam inspect kernel.cubin kernel.ptx\n"                                                                        \
+    "  occam inspect ~/.triton/cache --kernel split_kernel --format csv\n"                                             \
+    "  occam inspect ~/.triton/cache --kernel split_kernel --arch sm_90 --as scenario --output split.yaml\n"
 
 #define PREDICT_SUMMARY "one configuration: does it fit, how long does it take, why"
 #define PREDICT_USAGE                                                                                                  \
@@ -205,7 +235,7 @@ int command_help(int argc, char **argv);
     "  occam measure --list\n"                                                                                         \
     "  occam measure gqa_decode -s splits=1..32*2 -s batch=1 --out rows --budget 60s\n"                                \
     "  occam measure occam-sparse-decode -s block_t=16 -s splits=1,2,4 --dry-run\n"                                    \
-    "  occam measure data/campaigns/sparse.yaml --out rows --budget 600s --resume\n"                                   \
+    "  occam measure data/campaigns/sparse.plan --out rows --budget 600s --resume\n"                                   \
     "  occam measure sparse_decode -s num_warps=4,8 --compile-only --arch sm_120\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What `occam measure` is asked, and the parts that answer it: the plan, compiling, predicting, running. */
+ * What `occam measure` is asked, and the parts that answer it: the plan, compiling, listing. */
 #ifndef OCCAM_CLI_MEASURE_REQUEST_H
 #define OCCAM_CLI_MEASURE_REQUEST_H
 
@@ -38,16 +38,6 @@ void measure_source_release(struct measure_source *source);
 /* The configurations, or MEASURE_CONFIGS_MAX of them. STATUS_USAGE where so many need --budget. */
 MUST_CHECK enum status measure_source_plan(const struct measure_source *source, const struct measure_request *request,
                                            struct campaign_plan *plan, struct error *error);
-
-/* ---- prediction: measure_predictor.c ----------------------------------------------------------------------------- */
-
-struct measure_predictor; /* opaque */
-MUST_CHECK enum status measure_predictor_create(struct measure_predictor **predictor, struct error *error);
-void measure_predictor_free(struct measure_predictor *predictor);
-/* A campaign_predict_function; context is the predictor. Kernels without a built-in scenario and GPUs that are not
- * known get no time. */
-void measure_predictor_predict(void *context, const struct measure_facts *facts, const struct measure_config *config,
-                               const struct measure_result *resources, struct campaign_prediction *prediction);
 
 /* ---- compiling and listing: measure_resources.c ------------------------------------------------------------------ */
 

@@ -78,9 +78,14 @@ static void write_heading(FILE *stream, const struct measure_kernel *kernel, int
                       "# spill_*_bytes and local_bytes are per thread; a launch asks for\n"
                       "# dynamic_smem_bytes + dynamic_smem_bytes_per_token x the tokens of one split, rounded up to "
                       "whole tiles (the index list).\n");
+    else if (smem_is_decided_at_launch(kernel))
+        (void)fprintf(stream,
+                      "# spill_*_bytes and local_bytes are per thread; dynamic SMEM is a setting of the launch "
+                      "(kernels/case_%s.c).\n",
+                      kernel->name);
     else
-        (void)fprintf(stream, "# spill_*_bytes and local_bytes are per thread%s.\n",
-                      smem_is_decided_at_launch(kernel) ? "" : "; dynamic_smem_bytes is what the launch asks for");
+        (void)fprintf(stream, "# spill_*_bytes and local_bytes are per thread; dynamic_smem_bytes is what the launch "
+                              "asks for.\n");
     (void)fprintf(stream, "compute_capability,entry");
     for (size_t i = 0; i < kernel->setting_count; i++)
         if (kernel->settings[i].compiled)

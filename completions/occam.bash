@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy predict curve sweep whatif measure plot doctor version help"
+    local commands="devices occupancy inspect predict curve sweep whatif measure plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -18,6 +18,8 @@ _occam()
     fi
     case $previous in
     --format) _occam_words "text json csv" ;;
+    --as) _occam_words "table loops scenario" ;;
+    --listing) _occam_words "auto ptx sass" ;;
     --form) _occam_words "$(_occam_help "$command" | tr '\n' ' ' | sed -n 's/.*law of the step time: \([^;]*\);.*/\1/p' | sed 's/,/ /g; s/ or / /')" ;;
     --objective) _occam_words "time occupancy throughput" ;;
     --device) _occam_words "$(_occam_devices)" ;;
@@ -29,7 +31,7 @@ _occam()
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free | --resume | --check-only | --compile-only | --dry-run | --list) _occam_operand ;;
+    --terminal | --free | --resume | --check-only | --compile-only | --dry-run | --list | --loops) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
     esac
@@ -45,6 +47,7 @@ _occam_operand()
     case $command in
     help) _occam_words "$commands" ;;
     devices) _occam_words "$(_occam_devices)" ;;
+    inspect) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     plot)
         if ((COMP_CWORD == 2)); then
             _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"

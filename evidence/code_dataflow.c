@@ -275,8 +275,9 @@ double code_distinct_threads(uint16_t bits, uint32_t threads)
 struct load_flow {
     const struct code_listing *listing;
     struct code_dataflow *out;
-    unsigned char *taint; /* by register */
-    size_t *loaded_by;    /* by register: 1 + the global load whose result it is, 0 none or already used */
+    unsigned char *taint;        /* by register */
+    size_t *loaded_by;           /* by register: 1 + the global load whose result it is, 0 none or already used */
+    unsigned char *read_in_loop; /* by register */
     bool batch_open, batch_used, batch_closed;
 };
 
@@ -300,6 +301,17 @@ static void follow_phases(struct load_flow *flow, const struct code_instruction 
     } else if (item->op == CODE_OP_BARRIER && flow->batch_used) {
         flow->batch_closed = true;
     }
+}
+
+/* Does anything in the loop read what is loaded? */
+static bool is_wanted(const struct load_flow *flow, const struct code_instruction *item)
+{
+    for (uint32_t i = 0; i < item->write_count; i++) {
+        if (flow->read_in_loop[item->writes[i]]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void follow_item(struct load_flow *flow, size_t index)
@@ -327,7 +339,7 @@ static void follow_item(struct load_flow *flow, size_t index)
     const bool is_load = item->op == CODE_OP_GLOBAL_LOAD;
     if (is_load) {
         taint = CODE_FROM_GLOBAL;
-        flow->out->flags[index] |= item->write_count > 0 ? CODE_PREFETCHED : 0;
+        flow->out->flags[index] |= is_wanted(flow, item) ? CODE_PREFETCHED : 0;
         carried = index + 1;
     } else if (item->op == CODE_OP_SHARED_LOAD || item->op == CODE_OP_LDMATRIX) {
         taint = CODE_FROM_SHARED;
@@ -355,9 +367,16 @@ static enum status follow_loop(const struct code_listing *listing, const struct 
     struct load_flow flow = {.listing = listing, .out = out};
     flow.taint = arena_allocate(&scratch, (size_t)listing->register_count + 1, sizeof *flow.taint);
     flow.loaded_by = arena_allocate(&scratch, (size_t)listing->register_count + 1, sizeof *flow.loaded_by);
-    if (flow.taint == NULL || flow.loaded_by == NULL) {
+    flow.read_in_loop = arena_allocate(&scratch, (size_t)listing->register_count + 1, sizeof *flow.read_in_loop);
+    if (flow.taint == NULL || flow.loaded_by == NULL || flow.read_in_loop == NULL) {
         arena_release(&scratch);
         return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < listing->count; i++) {
+        for (uint32_t j = 0; code_loop_contains(graph, loop, graph->block_of[i]) && j < listing->items[i].read_count;
+             j++) {
+            flow.read_in_loop[listing->items[i].reads[j]] = 1;
+        }
     }
     for (uint32_t i = 0; i < graph->rpo_count; i++) {
         const struct code_block *block = &graph->blocks[graph->rpo[i]];

@@ -46,8 +46,8 @@
     X(HALF, "half", "fp16 and bf16 arithmetic, packed or not; HADD2, HMUL2, HFMA2, HMNMX2")                            \
     X(FP64, "fp64", "fp64 arithmetic; DADD, DMUL, DFMA")                                                               \
     X(INTEGER, "integer", "integer, logic, shift, address arithmetic, predicate arithmetic")                           \
-    X(MOVE, "moves", "mov, prmt-free copies, cvta, register shuffling; MOV, S2R")                                      \
-    X(UNIFORM, "uniform", "uniform-datapath integer work of SASS: UIADD3, UMOV, ...; never in PTX")                    \
+    X(MOVE, "moves", "mov, prmt-free copies, cvta, register shuffling; MOV, UMOV, S2R, R2UR")                          \
+    X(UNIFORM, "uniform", "uniform-datapath integer work of SASS: UIADD3, ULEA, ...; never in PTX")                    \
     X(BRANCH, "branches", "bra, brx; BRA, BRX, BSSY, BSYNC, WARPSYNC are OTHER")                                       \
     X(CALL, "calls", "call; CALL")                                                                                     \
     X(EXIT, "exits", "ret, exit, trap; EXIT, RET, BPT")
@@ -91,7 +91,7 @@ struct code_instruction {
     bool conditional; /* branches and exits: may fall through */
     size_t target;    /* branches: index of the instruction jumped to, CODE_NO_TARGET if unknown (brx) or none */
     uint16_t write_count, read_count, address_count;
-    uint32_t *writes, *reads; /* in the listing's pool; reads includes addresses and the guard */
+    uint32_t *writes, *reads; /* in the listing's pool; reads starts with the addresses and ends with the guard */
     uint32_t *addresses;      /* of the reads: those that form a memory address (the global one of an async copy) */
     bool operands_cut;
     bool has_immediate;

@@ -98,49 +98,68 @@ static void play(struct player *player, uint32_t turn)
 }
 
 /* ---- ring index ------------------------------------------------------------------------------------------------ */
-/* Wraps at this many steps of one: from "x = i + 1; x > 2 ? 0 : x". 0: not such a comparison. */
-static double wrap_of(const struct code_instruction *compare, int64_t step)
+/* Slots of a ring whose index wraps when the comparison says so: "x > 2 ? 0 : x" with x = i + 1, or "i == 2 ? 0 : x",
+ * which compares one step earlier. 0: not such a comparison. */
+static double wrap_of(const struct code_instruction *compare, int64_t step, int64_t earlier)
 {
     char comparison[4] = "";
     if (step <= 0 || !compare->has_immediate || compare->read_count != 1 || !code_comparison(compare, comparison)) {
         return 0;
     }
     const bool after = strcmp(comparison, "gt") == 0 || strcmp(comparison, "le") == 0;
-    const double slots = ((double)compare->immediate + (after ? 1 : 0)) / (double)step;
+    const double slots = ((double)compare->immediate + (double)earlier + (after ? 1 : 0)) / (double)step;
     return slots >= 2 && slots <= RING_SLOTS_MAX && slots == floor(slots) ? slots : 0;
 }
 
-/* The select that wraps an index: reads x = i + step and a predicate that compares x with a literal, writes i. */
+/* Does `number` come from `source` through copies inside the loop? */
+static bool is_copy_of(const struct code_profiler *self, uint32_t loop, uint32_t number, uint32_t source)
+{
+    for (int hop = 0; hop < HOPS_MAX && number != source; hop++) {
+        size_t copy;
+        int64_t added;
+        if (code_definition_in_loop(&self->graph, loop, number, &copy) != 1 ||
+            !code_is_step(&self->listing->items[copy], &added) || added != 0) {
+            return false;
+        }
+        number = self->listing->items[copy].reads[0];
+    }
+    return number == source;
+}
+
+/* i = p ? 0 : x with x = i + step, where p compares x or i with a literal. */
+static double ring_of_parts(const struct code_profiler *self, uint32_t loop, uint32_t index, uint32_t next,
+                            const struct code_instruction *test)
+{
+    size_t sum;
+    int64_t step;
+    if (test->read_count == 0 || code_definition_in_loop(&self->graph, loop, next, &sum) != 1 ||
+        !code_is_step(&self->listing->items[sum], &step) || step == 0 ||
+        !is_copy_of(self, loop, self->listing->items[sum].reads[0], index)) {
+        return 0;
+    }
+    if (test->reads[0] == next) {
+        return wrap_of(test, step, 0);
+    }
+    return is_copy_of(self, loop, test->reads[0], index) ? wrap_of(test, step, step) : 0;
+}
+
+/* The select that wraps an index. */
 static double ring_of_select(const struct code_profiler *self, uint32_t loop, const struct code_instruction *select)
 {
     for (uint32_t i = 0; i < select->read_count; i++) {
-        size_t compare, sum;
-        int64_t step;
-        if (code_definition_in_loop(&self->graph, loop, select->reads[i], &compare) != 1) {
+        size_t compare;
+        char comparison[4];
+        if (code_definition_in_loop(&self->graph, loop, select->reads[i], &compare) != 1 ||
+            !code_comparison(&self->listing->items[compare], comparison)) {
             continue;
         }
-        const struct code_instruction *test = &self->listing->items[compare];
-        if (test->read_count == 0 || code_definition_in_loop(&self->graph, loop, test->reads[0], &sum) != 1 ||
-            !code_is_step(&self->listing->items[sum], &step)) {
-            continue;
-        }
-        bool same = false; /* what is compared is what is selected */
         for (uint32_t j = 0; j < select->read_count; j++) {
-            same |= select->reads[j] == test->reads[0];
-        }
-        uint32_t source = self->listing->items[sum].reads[0];
-        for (int hop = 0; hop < HOPS_MAX && same && source != select->writes[0]; hop++) { /* through copies */
-            size_t copy;
-            int64_t none;
-            if (code_definition_in_loop(&self->graph, loop, source, &copy) != 1 ||
-                !code_is_step(&self->listing->items[copy], &none) || none != 0) {
-                break;
+            const double slots =
+                j == i ? 0
+                       : ring_of_parts(self, loop, select->writes[0], select->reads[j], &self->listing->items[compare]);
+            if (slots > 0) {
+                return slots;
             }
-            source = self->listing->items[copy].reads[0];
-        }
-        const double slots = same && source == select->writes[0] ? wrap_of(test, step) : 0;
-        if (slots > 0) {
-            return slots;
         }
     }
     return 0;

@@ -223,7 +223,24 @@ static double successes(double first, double step, const char *comparison, doubl
     return comparison[1] == 'e' ? floor(distance) + 1 : ceil(distance);
 }
 
-static void count_turns(const struct code_graph *graph, uint32_t loop, uint32_t test_block, struct code_trip *trip)
+/* A test at the loop's head that comes before the counter's step is one more than the turns; any other is the end of
+ * its turn. */
+static bool test_comes_first(const struct code_graph *graph, uint32_t loop, size_t test, uint32_t counter)
+{
+    const uint32_t block = graph->block_of[test];
+    size_t step;
+    if (block != graph->loops[loop].header || code_definition_in_loop(graph, loop, counter, &step) != 1) {
+        return false;
+    }
+    for (uint32_t i = 0; i < graph->blocks[block].successor_count; i++) {
+        if (graph->blocks[block].successors[i] == block) {
+            return false;
+        }
+    }
+    return graph->block_of[step] != block;
+}
+
+static void count_turns(const struct code_graph *graph, uint32_t loop, size_t test, struct code_trip *trip)
 {
     trip->turns = NAN;
     if (!trip->start_known || trip->bound_kind != CODE_BOUND_LITERAL || trip->step == 0) {
@@ -231,12 +248,7 @@ static void count_turns(const struct code_graph *graph, uint32_t loop, uint32_t 
     }
     const double held = successes((double)trip->start + (double)trip->offset, (double)trip->step, trip->comparison,
                                   (double)trip->bound);
-    const struct code_block *block = &graph->blocks[test_block];
-    bool is_latch = false;
-    for (uint32_t i = 0; i < block->successor_count; i++) {
-        is_latch |= block->successors[i] == graph->loops[loop].header;
-    }
-    trip->turns = is_latch || test_block != graph->loops[loop].header ? held + 1 : held;
+    trip->turns = test_comes_first(graph, loop, test, trip->counter) ? held : held + 1;
 }
 
 /* One side of the comparison as the counter, the other as the bound. */
@@ -244,7 +256,7 @@ static bool take_sides(const struct code_listing *listing, const struct code_gra
                        uint32_t counted, uint32_t bound, struct code_trip *trip)
 {
     const struct code_instruction *item = &listing->items[test];
-    size_t unused;
+    size_t inside;
     trip->counter = entry_register(listing, graph, loop, counted, test, &trip->offset);
     if (trip->counter == 0 || !code_register_step(listing, graph, loop, trip->counter, &trip->step)) {
         return false;
@@ -253,11 +265,16 @@ static bool take_sides(const struct code_listing *listing, const struct code_gra
         trip->bound_kind = CODE_BOUND_LITERAL;
         trip->bound = item->immediate;
     } else {
-        if (code_definition_in_loop(graph, loop, bound, &unused) != 0) {
+        const int found = code_definition_in_loop(graph, loop, bound, &inside);
+        trip->bound_register = bound;
+        if (found == 0) {
+            trip->bound_kind = origin_of(listing, graph, loop, bound, &trip->bound, &trip->parameter);
+        } else if (found == 1 && !listing->items[inside].predicated && listing->items[inside].parameter != 0) {
+            trip->bound_kind = CODE_BOUND_PARAMETER; /* loaded anew each turn */
+            trip->parameter = listing->items[inside].parameter;
+        } else {
             return false;
         }
-        trip->bound_register = bound;
-        trip->bound_kind = origin_of(listing, graph, loop, bound, &trip->bound, &trip->parameter);
     }
     uint32_t start_parameter = 0;
     trip->start_known =
@@ -279,11 +296,18 @@ static bool take_test(const struct code_listing *listing, const struct code_grap
         return false;
     }
     const struct code_instruction *item = &listing->items[test];
+    uint32_t tested = branch->guard;
+    int64_t added;
+    if (item->op == CODE_OP_MOVE && code_is_step(item, &added) && /* SASS copies a uniform predicate */
+        code_definition_in_loop(graph, loop, item->reads[0], &test) == 1) {
+        tested = item->reads[0];
+        item = &listing->items[test];
+    }
     if (item->predicated || !code_comparison(item, trip->comparison)) {
         return false;
     }
     const bool stays = code_loop_contains(graph, loop, graph->block_of[branch->target]);
-    const bool second = item->write_count > 1 && item->writes[1] == branch->guard;
+    const bool second = item->write_count > 1 && item->writes[1] == tested;
     if (stays == (branch->guard_negated != second)) {
         reverse(trip->comparison, true);
     }
@@ -301,7 +325,7 @@ static bool take_test(const struct code_listing *listing, const struct code_grap
         }
     }
     if (taken) {
-        count_turns(graph, loop, block, trip);
+        count_turns(graph, loop, test, trip);
     }
     return taken;
 }

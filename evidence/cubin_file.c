@@ -515,8 +515,11 @@ static enum status record_kernel(const struct cubin *cubin, const struct cubin_k
     if (from->has_cap) {
         compiled_kernel_set(kernel, COMPILED_REGISTER_CAP, FIGURE_EXACT, CODE_SOURCE_CUBIN, from->register_cap);
     }
-    /* The attribute is absent where there are none. */
-    compiled_kernel_set(kernel, COMPILED_BARRIERS, FIGURE_EXACT, CODE_SOURCE_CUBIN, from->barriers);
+    /* CUDA 13 leaves the attribute out where there are none; CUDA 12 always does (its Triton kernels for sm_90 use one,
+     * says ptxas -v). */
+    if (from->has_barriers || cubin->header.e_ident[EI_ABIVERSION] > ABI_CUDA_12) {
+        compiled_kernel_set(kernel, COMPILED_BARRIERS, FIGURE_EXACT, CODE_SOURCE_CUBIN, from->barriers);
+    }
     return STATUS_OK;
 }
 

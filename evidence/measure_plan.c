@@ -151,13 +151,14 @@ static enum status write_plan(struct plan_writer *writer, const struct yaml_node
 {
     static const char *const keys[] = {"name", "title", "measure", "reference"};
     enum status status = check_keys(writer, root, "a plan", keys, 4);
+    if (status != STATUS_OK)
+        return status;
     const struct yaml_node *measure = yaml_find(root, "measure"), *reference = yaml_find(root, "reference");
-    if (status == STATUS_OK && measure == NULL)
+    if (measure == NULL)
         return fail(writer, root, "'measure' is missing: a list of {kernel, settings}");
     /* In the order of the file, so that the lines of the plain form are those of the file. */
-    bool reference_first = status == STATUS_OK && reference != NULL && reference->key_line < measure->key_line;
-    if (status == STATUS_OK)
-        status = write_list(writer, reference_first ? reference : measure, reference_first);
+    bool reference_first = reference != NULL && reference->key_line < measure->key_line;
+    status = write_list(writer, reference_first ? reference : measure, reference_first);
     return status == STATUS_OK ? write_list(writer, reference_first ? measure : reference, !reference_first) : status;
 }
 

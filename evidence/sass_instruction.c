@@ -434,9 +434,6 @@ static void uniform(const struct sass_mnemonic *mnemonic, struct sass_meaning *m
 {
     meaning->op = CODE_OP_UNIFORM;
     integer_operands(mnemonic, meaning);
-    if (is(mnemonic, "UMOV") || is(mnemonic, "UMOV32I")) {
-        meaning->literal = SASS_LITERAL_ALONE;
-    }
 }
 
 static void move(const struct sass_mnemonic *mnemonic, struct sass_meaning *meaning)
@@ -447,7 +444,8 @@ static void move(const struct sass_mnemonic *mnemonic, struct sass_meaning *mean
         meaning->write_width = has(mnemonic, "32") ? 1 : 2;
     }
     meaning->predicates_after = is(mnemonic, "B2R") ? 1 : 0;
-    meaning->literal = is(mnemonic, "MOV") || is(mnemonic, "MOV32I") ? SASS_LITERAL_ALONE : SASS_LITERAL_NONE;
+    meaning->literal =
+        name_ends(mnemonic, "MOV") || name_ends(mnemonic, "MOV32I") ? SASS_LITERAL_ALONE : SASS_LITERAL_NONE;
 }
 
 static void shuffle(const struct sass_mnemonic *mnemonic, struct sass_meaning *meaning)
@@ -786,8 +784,8 @@ static const struct mnemonic_row rows[] = {
     {"ULOP32I", uniform},
     {"UMEMBAR", fence},
     {"UMEMSETS", nothing},
-    {"UMOV", uniform},
-    {"UMOV32I", uniform},
+    {"UMOV", move},
+    {"UMOV32I", move},
     {"UP2UR", uniform},
     {"UPLOP3", uniform},
     {"UPOPC", uniform},

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "evidence/code_listing.h"
+#include "evidence/sass_listing.h"
 
 /* A piece of the text, not NUL-terminated. */
 struct sass_slice {
@@ -100,5 +101,11 @@ void sass_operands_read(struct sass_slice text, struct sass_operands *operands);
 
 /* "0x1f0", "-0x10", "12": false if the slice is anything else or does not fit. */
 bool sass_number(struct sass_slice slice, int64_t *value);
+
+/* Physical registers, one number for each: 1 + n is Rn, then uniform registers, predicates, uniform predicates. */
+MUST_CHECK enum status sass_listing_read_physical(const char *text, size_t length, const char *name,
+                                                  struct sass_file *file, struct error *error);
+/* Physical registers into webs (sass_webs.c). Leaves a listing with very many blocks as it is. False: no memory. */
+MUST_CHECK bool sass_webs_separate(struct code_listing *listing);
 
 #endif

@@ -172,9 +172,13 @@ static void take_memory(const struct sass_operand *operand, bool is_address, str
                         struct instruction_registers *registers)
 {
     for (uint32_t i = 0; i < operand->count; i++) {
-        list_add(&registers->reads, operand->registers[i], operand->register_wide[i] ? 2 : 1);
+        const uint32_t number = operand->registers[i];
+        const bool wide = operand->register_wide[i];
         if (is_address && i >= operand->address_first) {
-            list_add(&registers->addresses, operand->registers[i], 1);
+            list_add(&registers->addresses, number, 1);
+            list_add(&registers->reads, wide ? number + 1 : 0, 1); /* the upper half */
+        } else {
+            list_add(&registers->reads, number, wide ? 2 : 1);
         }
     }
     if (is_address && operand->count == operand->address_first + 1 && !operand->scaled) {
@@ -257,13 +261,31 @@ static bool both_zero(const struct sass_operands *operands, uint32_t first)
            operands->items[first].zero && operands->items[first + 1].zero;
 }
 
+/* PLOP3.LUT P2, PT, PT, PT, UP0, 0x80, 0x0: the table of "and", with one predicate and twice true. */
+static bool copies_predicate(const struct sass_mnemonic *mnemonic, const struct sass_operands *operands, uint32_t first)
+{
+    uint32_t registers = 0;
+    if (!sass_slice_is(mnemonic->parts[0], "PLOP3") || operands->count < first + 4 ||
+        !operands->items[first + 3].has_literal || operands->items[first + 3].literal != 0x80) {
+        return false;
+    }
+    for (uint32_t i = first; i < first + 3; i++) {
+        const struct sass_operand *operand = &operands->items[i];
+        if (operand->kind != SASS_OPERAND_PREDICATE || operand->negated) {
+            return false;
+        }
+        registers += operand->count;
+    }
+    return registers == 1;
+}
+
 /* Arithmetic that only moves: IMAD.U32 R4, RZ, RZ, UR5; HFMA2 R4, -RZ, RZ, 1, 0; CS2R R4, SRZ. */
 static void recognise_moves(const struct sass_mnemonic *mnemonic, const struct sass_operands *operands, uint32_t first,
                             struct code_instruction *item)
 {
     const bool product = sass_slice_is(mnemonic->parts[0], "HFMA2") ||
                          (sass_slice_is(mnemonic->parts[0], "IMAD") && !sass_mnemonic_has(mnemonic, "X"));
-    if (product && both_zero(operands, first)) {
+    if ((product && both_zero(operands, first)) || copies_predicate(mnemonic, operands, first)) {
         item->op = CODE_OP_MOVE;
         item->elements = 0;
     }
@@ -292,8 +314,7 @@ static void take_depth(const struct sass_operands *operands, struct code_instruc
  */
 
 /* "@!P0 " in front. never: the guard cannot be true. */
-static struct sass_slice read_guard(struct sass_slice text, struct code_instruction *item, struct register_list *reads,
-                                    bool *never)
+static struct sass_slice read_guard(struct sass_slice text, struct code_instruction *item, bool *never)
 {
     *never = false;
     if (text.length == 0 || text.text[0] != '@') {
@@ -311,7 +332,6 @@ static struct sass_slice read_guard(struct sass_slice text, struct code_instruct
         item->predicated = !operand->zero || operand->negated;
         *never = operand->zero && operand->negated;
         item->guard = operand->count > 0 ? operand->registers[0] : 0;
-        list_add(reads, item->guard, 1);
     }
     return sass_slice_trim((struct sass_slice){text.text + end, text.length - end});
 }
@@ -405,7 +425,7 @@ static enum status add_instruction(struct sass_reader *reader, uint64_t address,
     registers.writes.count = registers.reads.count = registers.addresses.count = 0;
     registers.writes.cut = registers.reads.cut = registers.addresses.cut = false;
     bool never = false;
-    const struct sass_slice body = cut_marks(read_guard(text, &item, &registers.reads, &never));
+    const struct sass_slice body = cut_marks(read_guard(text, &item, &never));
     size_t end = 0;
     while (end < body.length && body.text[end] != ' ' && body.text[end] != '\t') {
         end++;
@@ -418,12 +438,19 @@ static enum status add_instruction(struct sass_reader *reader, uint64_t address,
     sass_mnemonic_split((struct sass_slice){body.text, end}, &mnemonic);
     memcpy(item.mnemonic, body.text, end < sizeof item.mnemonic ? end : sizeof item.mnemonic - 1);
     sass_operands_read((struct sass_slice){body.text + end, body.length - end}, &operands);
+    const uint32_t guard = item.guard; /* that of BRA.U is among its operands */
     if (!never) {
         understand(function, &mnemonic, &operands, &item, &registers);
     }
-    item.operands_cut = operands.cut || registers.writes.cut || registers.reads.cut || registers.addresses.cut;
+    struct register_list reads = registers.addresses; /* addresses first, the guard last */
+    for (uint32_t i = 0; i < registers.reads.count; i++) {
+        list_add(&reads, registers.reads.items[i], 1);
+    }
+    list_add(&reads, guard, 1);
+    item.operands_cut =
+        operands.cut || reads.cut || registers.writes.cut || registers.reads.cut || registers.addresses.cut;
     if (!list_keep(&registers.writes, listing->arena, &item.write_count, &item.writes) ||
-        !list_keep(&registers.reads, listing->arena, &item.read_count, &item.reads) ||
+        !list_keep(&reads, listing->arena, &item.read_count, &item.reads) ||
         !list_keep(&registers.addresses, listing->arena, &item.address_count, &item.addresses)) {
         return no_memory(reader);
     }
@@ -963,8 +990,8 @@ static enum status read_lines(struct sass_reader *reader)
     return status == STATUS_OK ? end_function(reader) : status;
 }
 
-enum status sass_listing_read(const char *text, size_t length, const char *name, struct sass_file *file,
-                              struct error *error)
+enum status sass_listing_read_physical(const char *text, size_t length, const char *name, struct sass_file *file,
+                                       struct error *error)
 {
     *file = (struct sass_file){0};
     struct sass_reader reader = {.text = text, .length = length, .name = name, .error = error, .file = file};
@@ -974,6 +1001,21 @@ enum status sass_listing_read(const char *text, size_t length, const char *name,
         status =
             error_set_at(error, STATUS_BAD_DATA, name, 0, 0,
                          "no function of SASS text: neither 'Function : ' nor '.section .text.' nor an instruction");
+    }
+    if (status != STATUS_OK) {
+        sass_file_release(file);
+    }
+    return status;
+}
+
+enum status sass_listing_read(const char *text, size_t length, const char *name, struct sass_file *file,
+                              struct error *error)
+{
+    enum status status = sass_listing_read_physical(text, length, name, file, error);
+    for (size_t i = 0; i < file->function_count && status == STATUS_OK; i++) {
+        if (!sass_webs_separate(&file->functions[i])) {
+            status = error_set_at(error, STATUS_NO_MEMORY, name, 0, 0, "no memory for the registers of the SASS text");
+        }
     }
     if (status != STATUS_OK) {
         sass_file_release(file);

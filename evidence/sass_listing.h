@@ -25,14 +25,14 @@ struct sass_file {
 };
 
 /* text[0..length) needs no NUL; `name` is the file for messages. Of a function, `arch` is that of the last "code for"
- * or ".target" above it. Registers: 1 + n is Rn, then uniform registers, predicates, uniform predicates; RZ, URZ, PT
- * and UPT are none. Of a 64-bit address `addresses` holds the low register, `reads` both. Instructions that can never
- * run (@!PT, which the assembler places against hazards) are CODE_OP_OTHER without operands. BRA.DIV, into
- * the slow way of a warp whose threads have come apart, is OTHER; a call to code that cannot return is a branch. A
- * function whose text ends early (its last instruction goes on to a next one, a branch goes to what is not there) is
- * given as far as it goes, marked. STATUS_BAD_DATA with the line: no function at all, addresses that do not rise, an
- * instruction that is none, a label twice. STATUS_LIMIT: too many functions. STATUS_NO_MEMORY. On failure *file is
- * empty. */
+ * or ".target" above it. A physical register counts as many as it holds values that no read shares, as PTX would have
+ * it (but not in a function of many thousand blocks); RZ, URZ, PT and UPT are none. Of a 64-bit address `addresses`
+ * holds the low register, `reads` both. Instructions that can never run (@!PT, which the assembler places against
+ * hazards) are CODE_OP_OTHER without operands. BRA.DIV, into the slow way of a warp whose threads have come apart, is
+ * OTHER; a call to code that cannot return is a branch. A function whose text ends early (its last instruction goes on
+ * to a next one, a branch goes to what is not there) is given as far as it goes, marked. STATUS_BAD_DATA with the line:
+ * no function at all, addresses that do not rise, an instruction that is none, a label twice. STATUS_LIMIT: too many
+ * functions. STATUS_NO_MEMORY. On failure *file is empty. */
 MUST_CHECK enum status sass_listing_read(const char *text, size_t length, const char *name, struct sass_file *file,
                                          struct error *error);
 void sass_file_release(struct sass_file *file);

@@ -146,6 +146,7 @@ static enum status walk_folder(struct walk *walk, int descriptor, const char *fo
     }
     enum status status = STATUS_OK;
     struct dirent *entry;
+    /* cppcheck-suppress readdirCalled ; no stream is shared between threads */
     while (status == STATUS_OK && (entry = readdir(stream)) != NULL) {
         struct stat about;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||

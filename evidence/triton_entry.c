@@ -236,7 +236,7 @@ static enum status read_kernel(const json_t *root, const char *name, struct comp
 enum status triton_entry_parse(const char *text, size_t length, const char *name, struct compiled_kernel_list *list,
                                enum triton_json_kind *kind, struct triton_entry *entry, struct error *error)
 {
-    struct triton_entry unused;
+    struct triton_entry unused = {0};
     entry = entry != NULL ? entry : &unused;
     *entry = (struct triton_entry){.warp_size = 32};
     *kind = TRITON_JSON_OTHER;

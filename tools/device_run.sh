@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # device_run.sh [--budget S] [--phases "check micro waves ..."] [--seconds S] [--repeats N]: runs on the GPU machine from the
-# folder that `make kernel-runner` fills (build/device): correctness of every kernel, then the campaigns of plans/, each
+# folder that `make portable` fills (dist/occam): correctness of every kernel, then the campaigns of plans/, each
 # with its share of the budget. Results go to $OUT (default ./out) as one archive and one log; --resume FILE.tgz goes on
 # from an earlier archive.
 set -u
@@ -31,8 +31,7 @@ mkdir -p "$results"
 [ -n "$resume" ] && tar -xzf "$resume" -C "$work"
 log=$out/device_run.log
 cache=${TMPDIR:-/tmp}/occam-code
-runner=$here/kernel-runner
-revision=$(cat "$here/revision" 2>/dev/null)
+occam=$here/occam
 export LD_LIBRARY_PATH=$here/lib:/usr/local/cuda/lib64:/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-}
 
 left() { echo $((start + budget - $(date +%s))); }
@@ -58,11 +57,11 @@ compile() {
     local jobs i
     jobs=$(nproc)
     for ((i = 0; i < jobs; i++)); do
-        "$runner" compile "$1" --arch "$capability" --cache "$cache" --shard "$i/$jobs" "${nvrtc[@]}" \
-            > "$work/compiled.$i" 2>> "$log" &
+        "$occam" measure "$1" --compile-only --arch "$capability" --cache "$cache" --shard "$i/$jobs" "${nvrtc[@]}" \
+            --out "$work/compiled.$i" 2>> "$log" &
     done
     wait
-    cat "$work"/compiled.* > "$results/$(basename "$1" .plan)-resources.csv"
+    rm -rf "$work"/compiled.* # the rows hold the resources; this filled the cache
     say "$(basename "$1"): compiled after $(($(date +%s) - start)) s"
 }
 
@@ -81,7 +80,7 @@ profile() {
     done
     names=$(sed -n 's/^\([a-z_]*\) .*/\1/p' "$1" | sort -u | paste -s -d '|')
     timeout "$2" "$ncu" --clock-control none --cache-control all "${sections[@]}" -k "regex:^($names)\$" --force-overwrite \
-        -o "$report" "$runner" check "$1" --cache "$cache" "${nvrtc[@]}" > "$results/profile.log" 2>&1
+        -o "$report" "$occam" measure "$1" --check-only --cache "$cache" "${nvrtc[@]}" > "$results/profile.log" 2>&1
     say "ncu: exit $?; $(grep -E 'ERR_|==ERROR==|No kernels' "$results/profile.log" | head -n 1)"
     [ -f "$report.ncu-rep" ] || return
     for page in details raw source; do
@@ -103,7 +102,7 @@ for phase in $phases; do
     [ "$share" -lt 5 ] && say "$phase: no time left" && continue
     if [ "$phase" = sanitize ]; then
         for tool in memcheck racecheck; do
-            timeout "$share" compute-sanitizer --tool "$tool" --error-exitcode 9 "$runner" check "$plan" --cache "$cache" \
+            timeout "$share" compute-sanitizer --tool "$tool" --error-exitcode 9 "$occam" measure "$plan" --check-only --cache "$cache" \
                 "${nvrtc[@]}" > "$results/sanitizer-$tool.txt" 2>&1
             say "compute-sanitizer $tool: exit $?; $(tail -n 2 "$results/sanitizer-$tool.txt" | tr '\n' ' ')"
         done
@@ -117,8 +116,8 @@ for phase in $phases; do
     fi
     extra=()
     [ "$phase" = check ] && extra=(--check-only)
-    "$runner" measure "$plan" --out "$results/$phase" --budget "$share" --limit 20 --seconds "$seconds" \
-        --repeats "$repeats" --reference-every 40 --cache "$cache" --revision "$revision" "${nvrtc[@]}" "${extra[@]}" \
+    "$occam" measure "$plan" --out "$results/$phase" --resume --budget "${share}s" --config-limit 20s \
+        --sample-time "${seconds}s" --repeats "$repeats" --reference-every 40 --cache "$cache" "${nvrtc[@]}" "${extra[@]}" \
         2>&1 | tee -a "$log"
     save
 done

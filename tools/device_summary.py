@@ -12,9 +12,12 @@ csv.field_size_limit(1 << 30)
 def rows_of(folder):
     for base, _, files in sorted(os.walk(folder)):
         for name in sorted(files):
-            if name.endswith(".csv") and not name.endswith("-resources.csv") and name != "environment.csv":
-                with open(os.path.join(base, name), newline="") as stream:
-                    yield os.path.basename(base), name[:-4], list(csv.DictReader(stream))
+            if not name.endswith(".csv"):
+                continue
+            with open(os.path.join(base, name), newline="") as stream:
+                reader = csv.DictReader(stream)
+                if "outcome" in (reader.fieldnames or []):  # not predictions, resources, the environment
+                    yield os.path.basename(base), name[:-4], list(reader)
 
 
 def figures(row):

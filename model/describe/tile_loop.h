@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/describe/input_source.h"
+
 enum {
     TILE_LOOP_MMA_MAX = 4,
     TILE_LOOP_RAGGED_MAX = 64
@@ -65,11 +67,13 @@ struct ragged_group {
 };
 
 struct tile_loop {
-    double iterations;       /* per CTA, the mean when ragged */
-    double declared_stages;  /* num_stages as the user writes it */
-    double buffers;          /* tiles really buffered (1 = nothing is) */
-    struct tile_load gather; /* rows = 0: no gather */
-    struct tile_load stream; /* rows = 0: no stream */
+    enum input_source source; /* of the figures as a whole: MEASURED where they were read off compiled code, else
+                                 FORMULA; printed, never used */
+    double iterations;        /* per CTA, the mean when ragged */
+    double declared_stages;   /* num_stages as the user writes it */
+    double buffers;           /* tiles really buffered (1 = nothing is) */
+    struct tile_load gather;  /* rows = 0: no gather */
+    struct tile_load stream;  /* rows = 0: no stream */
     uint32_t mma_count;
     struct mma_op mma[TILE_LOOP_MMA_MAX];
     double fp32_ops;          /* scalar fp32 operations (fma = 1) per iteration, summed over threads */

@@ -196,10 +196,11 @@ START_TEST(resources_are_what_the_compiler_says)
         return;
     ck_assert_int_eq(code_compiler_create(NULL, NULL, &compiler, &error), STATUS_OK);
     code_compiler_version(compiler, &major, &minor);
-    if (major != embedded_codes[0].compiler_major || minor != embedded_codes[0].compiler_minor ||
-        getenv("TEST_QUICK")) {
-        printf("skipped: resources_are_what_the_compiler_says: %s\n",
-               getenv("TEST_QUICK") ? "quick run" : "NVRTC of the build is not here");
+    bool quick = getenv("TEST_QUICK") != NULL;
+    if (quick || major != embedded_codes[0].compiler_major || minor != embedded_codes[0].compiler_minor) {
+        if (_i == 0)
+            printf("skipped: resources_are_what_the_compiler_says: %s\n",
+                   quick ? "quick run" : "NVRTC of the build is not here");
         code_compiler_free(compiler);
         return;
     }

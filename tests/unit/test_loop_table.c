@@ -74,6 +74,7 @@ START_TEST(figures_follow_the_knobs)
     struct layer_case *layer = calloc(1, sizeof *layer);
     const struct tile_loop *loop = &layer->kernels[0].loop;
     ck_assert_int_eq(evaluate(scenario, 32, 4, layer, &error), STATUS_OK);
+    ck_assert_int_eq(loop->source, INPUT_SOURCE_MEASURED);
     ck_assert_double_eq(loop->iterations, 7);
     ck_assert_double_eq(loop->buffers, 2);
     ck_assert_double_eq(loop->stream.rows, 32);

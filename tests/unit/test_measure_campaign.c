@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Campaigns on the fake device, with real worker processes (kernel-runner beside this program): crash, hang, broken
+ * Campaigns on the fake device, with real worker processes (the program itself): crash, hang, broken
  * launch, kill and resume, two at once, corrupt files, full disk, and the text form of plans. */
 #include <check.h>
 #include <math.h>
@@ -29,7 +29,9 @@ static void setup(void)
     ssize_t length = readlink("/proc/self/exe", runner, sizeof runner - 32);
     ck_assert_int_gt(length, 0);
     runner[length] = '\0';
-    memcpy(strrchr(runner, '/'), "/kernel-runner", sizeof "/kernel-runner");
+    *strrchr(runner, '/') = '\0'; /* tests/run-unit lies below the program */
+    ck_assert_ptr_nonnull(strrchr(runner, '/'));
+    memcpy(strrchr(runner, '/'), "/occam", sizeof "/occam");
     ck_assert_msg(access(runner, X_OK) == 0, "%s is not built", runner);
 }
 
@@ -41,18 +43,16 @@ static void teardown(void)
 static const char plan_text[] = "launch_chain launches=2 ctas=1..6\n"
                                 "barrier_and_exp operation=1 iterations=4 warps=1,2\n";
 
-/* Runs plan_text; extra: one more option of the fake device, or NULL. */
-static enum status run(const char *extra, const char *value, struct campaign_options *options,
-                       struct campaign_progress *progress, struct error *error)
+/* Runs plan_text; fault: crash, hang, ... at configuration `at` of every worker, or NULL. */
+static enum status run(const char *fault, int at, struct campaign_options *options, struct campaign_progress *progress,
+                       struct error *error)
 {
     struct campaign_plan plan;
-    char words[8][32] = {"worker", "--fake", "--seconds", "0.001", "--seed", "5"};
-    char *argv[] = {runner, words[0], words[1], words[2], words[3], words[4], words[5], NULL, NULL, NULL};
-    if (extra) {
-        snprintf(words[6], sizeof words[6], "%s", extra);
-        snprintf(words[7], sizeof words[7], "%s", value);
-        argv[7] = words[6];
-        argv[8] = words[7];
+    char words[7][32] = {"measure", ":worker", "--device-backend=fake", "--sample-time=1ms", "--seed=5"};
+    char *argv[] = {runner, words[0], words[1], words[2], words[3], words[4], NULL, NULL};
+    if (fault) {
+        snprintf(words[5], sizeof words[5], "--fake-fault=%s@%d", fault, at);
+        argv[6] = words[5];
     }
     memset(error, 0, sizeof *error);
     options->directory = directory.path;
@@ -89,7 +89,7 @@ START_TEST(measures_everything_once)
     struct campaign_options options = {.revision = "abc"};
     struct campaign_progress progress;
     struct error error;
-    ck_assert_msg(run(NULL, NULL, &options, &progress, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_msg(run(NULL, 0, &options, &progress, &error) == STATUS_OK, "%s", error.text);
     ck_assert_uint_eq(progress.done, 8);
     ck_assert_uint_eq(progress.outcomes[MEASURE_OUTCOME_OK], 8);
     ck_assert_uint_eq(progress.left, 0);
@@ -103,11 +103,11 @@ START_TEST(measures_everything_once)
     ck_assert_ptr_nonnull(strstr(text, "\"revision\": \"abc\""));
     free(text);
     /* A second start has nothing to do; asked for two repeats it measures everything once more. */
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_OK);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
     ck_assert_uint_eq(progress.done, 0);
     ck_assert_uint_eq(progress.skipped, 8);
     options.repeats = 2;
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_OK);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
     ck_assert_uint_eq(progress.done, 8);
     ck_assert_uint_eq(count_rows("launch_chain"), 12);
 }
@@ -116,9 +116,9 @@ END_TEST
 static const struct {
     const char *option;
     enum measure_outcome outcome;
-} accidents[] = {{"--crash-at", MEASURE_OUTCOME_CRASHED},
-                 {"--hang-at", MEASURE_OUTCOME_TIMED_OUT},
-                 {"--launch-failure-at", MEASURE_OUTCOME_LAUNCH_FAILED}};
+} accidents[] = {{"crash", MEASURE_OUTCOME_CRASHED},
+                 {"hang", MEASURE_OUTCOME_TIMED_OUT},
+                 {"launch-failure", MEASURE_OUTCOME_LAUNCH_FAILED}};
 
 /* Every worker has the accident at its third configuration: the 3rd and 6th of the eight. */
 START_TEST(an_accident_costs_one_configuration)
@@ -126,7 +126,7 @@ START_TEST(an_accident_costs_one_configuration)
     struct campaign_options options = {.config_limit_s = 1.0};
     struct campaign_progress progress;
     struct error error;
-    ck_assert_msg(run(accidents[_i].option, "3", &options, &progress, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_msg(run(accidents[_i].option, 3, &options, &progress, &error) == STATUS_OK, "%s", error.text);
     ck_assert_uint_eq(progress.done, 8);
     ck_assert_uint_eq(progress.outcomes[accidents[_i].outcome], 2);
     ck_assert_uint_eq(progress.outcomes[MEASURE_OUTCOME_OK], 6);
@@ -143,10 +143,9 @@ static size_t count_all_rows(void)
  * the work. */
 START_TEST(killed_campaigns_go_on)
 {
-    char plan[600], argument[16] = "measure", fake[16] = "--fake", out[8] = "--out", seconds[16] = "--seconds",
-                    short_time[8] = "0.001", seed[8] = "--seed", five[4] = "5", hang[16] = "--hang-at", four[4] = "4";
-    char *argv[] = {runner, argument, plan, fake, out, directory.path, seconds, short_time,
-                    seed,   five,     hang, four, NULL};
+    char plan[600], words[6][32] = {"measure",  "--device-backend=fake", "--out", "--sample-time=1ms",
+                                    "--seed=5", "--fake-fault=hang@4"};
+    char *argv[] = {runner, words[0], plan, words[1], words[2], directory.path, words[3], words[4], words[5], NULL};
     posix_spawn_file_actions_t quiet;
     pid_t pid;
     int status;
@@ -170,7 +169,7 @@ START_TEST(killed_campaigns_go_on)
     struct campaign_options options = {0};
     struct campaign_progress progress;
     struct error error;
-    ck_assert_msg(run(NULL, NULL, &options, &progress, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_msg(run(NULL, 0, &options, &progress, &error) == STATUS_OK, "%s", error.text);
     ck_assert_uint_eq(progress.skipped, before);
     ck_assert_uint_eq(progress.done, 8 - before);
     ck_assert_uint_eq(count_rows("launch_chain"), 6);
@@ -179,9 +178,8 @@ END_TEST
 
 START_TEST(two_at_once_do_not_mix)
 {
-    char plan[600], argument[16] = "measure", fake[16] = "--fake", out[8] = "--out", hang[16] = "--hang-at",
-                    one[4] = "1";
-    char *argv[] = {runner, argument, plan, fake, out, directory.path, hang, one, NULL};
+    char plan[600], words[4][32] = {"measure", "--device-backend=fake", "--out", "--fake-fault=hang@1"};
+    char *argv[] = {runner, words[0], plan, words[1], words[2], directory.path, words[3], NULL};
     pid_t pid;
     int status;
     temp_dir_write(&directory, "test.plan", plan_text, strlen(plan_text), plan, sizeof plan);
@@ -193,7 +191,7 @@ START_TEST(two_at_once_do_not_mix)
     struct campaign_options options = {0};
     struct campaign_progress progress;
     struct error error;
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_IO);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_IO);
     ck_assert_ptr_nonnull(strstr(error.text, "is in use by another campaign"));
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
@@ -207,13 +205,13 @@ START_TEST(a_corrupt_file_is_named_and_kept)
     struct error error;
     char path[600], *before, *after;
     size_t length;
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_OK);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
     snprintf(path, sizeof path, "%s/launch_chain.csv", directory.path);
     FILE *stream = fopen(path, "a");
     fputs("launch_chain,2,5\n", stream);
     fclose(stream);
     ck_assert_int_eq(file_read_text(path, 1 << 24, &before, &length, &error), STATUS_OK);
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_BAD_DATA);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_BAD_DATA);
     ck_assert_uint_eq(error.line, 8);
     ck_assert_int_eq(file_read_text(path, 1 << 24, &after, &length, &error), STATUS_OK);
     ck_assert_str_eq(before, after);
@@ -235,7 +233,7 @@ START_TEST(predictions_are_sealed_before_the_run)
     ck_assert_str_eq(campaign_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
                      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     /* The third configuration crashes: its prediction is there all the same. */
-    ck_assert_int_eq(run("--crash-at", "3", &options, &progress, &error), STATUS_OK);
+    ck_assert_int_eq(run("crash", 3, &options, &progress, &error), STATUS_OK);
     snprintf(path, sizeof path, "%s/predictions.csv", directory.path);
     ck_assert_int_eq(file_read_text(path, 1 << 20, &text, &length, &error), STATUS_OK);
     size_t lines = 0;
@@ -252,7 +250,7 @@ START_TEST(predictions_are_sealed_before_the_run)
     fclose(stream);
     free(text);
     options.repeats = 2;
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_BAD_DATA);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_BAD_DATA);
     ck_assert_uint_eq(error.line, 3);
 }
 END_TEST
@@ -268,7 +266,7 @@ START_TEST(a_full_disk_ends_it_with_a_reason)
         printf("skipped: a_full_disk_ends_it_with_a_reason: /dev/full is not here\n");
         return;
     }
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_IO);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_IO);
     ck_assert_ptr_nonnull(strstr(error.text, "writing a row: No space left on device"));
 }
 END_TEST
@@ -278,7 +276,7 @@ START_TEST(the_budget_ends_it)
     struct campaign_options options = {.budget_s = 1e-9};
     struct campaign_progress progress;
     struct error error;
-    ck_assert_int_eq(run(NULL, NULL, &options, &progress, &error), STATUS_OK);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
     ck_assert_uint_eq(progress.done, 0);
     ck_assert_uint_eq(progress.left, 8);
 }

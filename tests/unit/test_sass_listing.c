@@ -20,7 +20,7 @@ enum {
 static enum status parse(const char *text, struct sass_file *file, struct error *error)
 {
     memset(error, 0, sizeof *error);
-    return sass_listing_read(text, strlen(text), "t.sass", file, error);
+    return sass_listing_read_physical(text, strlen(text), "t.sass", file, error);
 }
 
 /* One function made of these lines. */
@@ -42,7 +42,7 @@ static struct sass_file read_recorded(const char *name)
     struct sass_file file;
     snprintf(path, sizeof path, RECORDED "%s", name);
     ck_assert_msg(file_read_text(path, TEXT_BYTES_MAX, &text, &length, &error) == STATUS_OK, "%s", error.text);
-    const enum status status = sass_listing_read(text, length, name, &file, &error);
+    const enum status status = sass_listing_read_physical(text, length, name, &file, &error);
     ck_assert_msg(status == STATUS_OK, "%s:%u: %s", name, error.line, error.text);
     free(text);
     return file;
@@ -185,7 +185,7 @@ START_TEST(blackwell_data_centre)
     const struct code_instruction *store = find(zoo, "STG.E.ENL2.256");
     ck_assert_uint_eq(store->lane_bytes, 32);
     ck_assert(store->has_address_offset && store->address_offset == 0x400);
-    assert_reads(store, ur(16), r(28), r(29), r(8), r(9), r(10), r(11), r(24), r(25), r(26), r(27));
+    assert_reads(store, r(28), ur(16), r(29), r(8), r(9), r(10), r(11), r(24), r(25), r(26), r(27));
     assert_writes(find(zoo, "LDTM.x4"), r(8), r(9), r(10), r(11));
     ck_assert_uint_eq(count(zoo, CODE_OP_ASYNC_WAIT), 2); /* DEPBAR.LE SB1 is another matter */
     sass_file_release(&file);
@@ -268,7 +268,7 @@ START_TEST(guards_and_branches)
     ck_assert(add->predicated && add->guard == p(3) && add->guard_negated);
     ck_assert(add->has_immediate && add->immediate == 0x40);
     assert_writes(add, r(4));
-    assert_reads(add, p(3), r(4));
+    assert_reads(add, r(4), p(3));
     ck_assert(k->items[2].guard == up(1) && !k->items[2].guard_negated && k->items[2].immediate == -8);
     ck_assert_int_eq(k->items[2].op, CODE_OP_UNIFORM);
     ck_assert(k->items[3].conditional && k->items[3].target == 1 && k->items[3].guard == up(0) &&
@@ -381,7 +381,7 @@ START_TEST(addresses_and_literals)
                                        "/*00d0*/ EXIT ;\n");
     const struct code_instruction *items = file.functions[0].items;
     assert_addresses(&items[0], r(2)); /* the global one, its low half */
-    assert_reads(&items[0], r(5), ur(4), r(2), r(3));
+    assert_reads(&items[0], r(2), r(5), ur(4), r(3));
     ck_assert(items[0].has_address_offset && items[0].address_offset == 0x40);
     ck_assert(!items[1].has_address_offset); /* scaled */
     ck_assert(!items[2].has_immediate);      /* 8 - x is no step */
@@ -458,6 +458,70 @@ START_TEST(the_slow_way_of_a_diverged_warp)
     const struct code_instruction *item = &file.functions[0].items[0];
     ck_assert(item->op == CODE_OP_OTHER && item->target == CODE_NO_TARGET && !item->conditional);
     ck_assert_uint_eq(file.functions[0].unknown_count, 0);
+    sass_file_release(&file);
+}
+END_TEST
+
+/* --- values of one register apart -----------------------------------------------------------------------------------
+ */
+
+static struct sass_file separated(const char *text)
+{
+    struct sass_file file;
+    struct error error = {0};
+    const enum status status = sass_listing_read(text, strlen(text), "t.sass", &file, &error);
+    ck_assert_msg(status == STATUS_OK, "line %u: %s", error.line, error.text);
+    return file;
+}
+
+/* R2 is a counter, then an address, then a counter again; P0 two tests. */
+START_TEST(values_of_one_register_are_told_apart)
+{
+    struct sass_file file = separated("/*0000*/ MOV R2, RZ ;\n"
+                                      "/*0010*/ IADD3 R2, P0, R2, 0x1, RZ ;\n" /* a loop around 10 and 20 */
+                                      "/*0020*/ @P1 BRA 0x10 ;\n"
+                                      "/*0030*/ ISETP.NE.AND P0, PT, R2, RZ, PT ;\n" /* the counter's last value */
+                                      "/*0040*/ MOV R2, R5 ;\n"                      /* something else */
+                                      "/*0050*/ @P0 LDG.E R2, [R2] ;\n"              /* guarded: stays or is loaded */
+                                      "/*0060*/ STG.E [R6], R2 ;\n"
+                                      "/*0070*/ EXIT ;\n");
+    const struct code_instruction *items = file.functions[0].items;
+    const uint32_t counter = items[0].writes[0];
+    ck_assert_uint_eq(items[1].reads[0], counter);
+    ck_assert_uint_eq(items[1].writes[0], counter);
+    ck_assert_uint_eq(items[3].reads[0], counter);
+    ck_assert_uint_ne(items[1].writes[1], items[3].writes[0]); /* the two P0 */
+    ck_assert_uint_eq(items[5].guard, items[3].writes[0]);
+    const uint32_t address = items[4].writes[0];
+    ck_assert_uint_ne(address, counter);
+    ck_assert_uint_eq(items[5].addresses[0], address);
+    ck_assert_uint_eq(items[5].writes[0], address);
+    ck_assert_uint_eq(items[6].reads[1], address);
+    ck_assert_uint_ne(items[4].reads[0], items[6].reads[0]); /* R5 and R6, from before */
+    for (size_t i = 0; i < file.functions[0].count; i++) {
+        for (uint32_t k = 0; k < items[i].read_count; k++) {
+            ck_assert_uint_ge(items[i].reads[k], 1);
+            ck_assert_uint_le(items[i].reads[k], file.functions[0].register_count);
+        }
+    }
+    sass_file_release(&file);
+}
+END_TEST
+
+/* Two branches write one register, read where they meet: one value, whatever else the register held. */
+START_TEST(values_that_meet_are_one)
+{
+    struct sass_file file = separated("/*0000*/ MOV R1, R9 ;\n"
+                                      "/*0010*/ @P0 BRA 0x40 ;\n"
+                                      "/*0020*/ MOV R1, 0x1 ;\n"
+                                      "/*0030*/ BRA 0x50 ;\n"
+                                      "/*0040*/ MOV R1, 0x2 ;\n"
+                                      "/*0050*/ MOV R3, R1 ;\n"
+                                      "/*0060*/ EXIT ;\n");
+    const struct code_instruction *items = file.functions[0].items;
+    ck_assert_uint_eq(items[2].writes[0], items[4].writes[0]);
+    ck_assert_uint_eq(items[5].reads[0], items[4].writes[0]);
+    ck_assert_uint_ne(items[0].writes[0], items[4].writes[0]);
     sass_file_release(&file);
 }
 END_TEST
@@ -582,6 +646,8 @@ Suite *suite_sass_listing(void)
     tcase_add_test(hand, widths_of_operands);
     tcase_add_test(hand, addresses_and_literals);
     tcase_add_test(hand, list_of_targets);
+    tcase_add_test(hand, values_of_one_register_are_told_apart);
+    tcase_add_test(hand, values_that_meet_are_one);
     tcase_add_test(hand, calls_that_are_jumps);
     tcase_add_test(hand, the_slow_way_of_a_diverged_warp);
     tcase_add_test(hand, waits_of_other_things);

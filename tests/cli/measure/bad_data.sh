@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A damaged row is named and nothing is lost; a prediction changed afterwards is noticed; a full disk ends the run.
 cd "$SCRATCH" || exit 1
 run() { "$OCCAM" measure launch_chain -s launches=2 -s ctas=1..3 --out rows --device-backend fake --sample-time 1ms "$@" | sed 's/[0-9.]* s$/T s/'; }

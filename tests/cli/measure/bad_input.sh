@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Every mistake is one line and the right exit code.
 cd "$SCRATCH" || exit 1
 say() { "$OCCAM" measure "$@"; echo "exit $?"; }
@@ -28,3 +29,7 @@ say bad.yaml --out d
 printf 'measure: 3\n' > bad.yaml
 say bad.yaml --out d
 say bad.yaml -s ctas=1 --out d
+say sparse_decode -s max_registers=77 --compile-only --nvrtc none 2> /dev/null # its line says what is built in
+say sparse_decode --shard 0/2 --out d
+say sparse_decode --shard 2/2 --compile-only
+say sparse_decode --arch sm_57 --dry-run

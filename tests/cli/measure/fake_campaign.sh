@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A campaign on the fake device: rows, a second start without and with --resume, more configurations, the summary as CSV.
 cd "$SCRATCH" || exit 1
 fake="--device-backend fake --sample-time 1ms"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # kill -9 loses at most the configuration in flight; a second campaign on the folder is refused; --resume ends the plan.
 cd "$SCRATCH" || exit 1
 start() { exec "$OCCAM" measure launch_chain -s launches=2 -s ctas=1..6 --out rows --device-backend fake --sample-time 1ms "$@"; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Wrong results, crashes and broken launches cost one configuration and are said; a wrong one makes the exit code 1.
 cd "$SCRATCH" || exit 1
 try() {

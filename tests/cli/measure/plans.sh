@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The same plan in both forms; what cannot run is said with the resource.
 cd "$SCRATCH" || exit 1
 cat > plan.yaml <<'P'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 extern "C" __device__ __noinline__ float helper(float x, int n){ float a[32]; for(int i=0;i<32;i++) a[i]=x*i; return a[n&31]; }
 extern "C" __global__ void plain(float*p){ p[threadIdx.x]*=2.f; }
 extern "C" __global__ void __launch_bounds__(256) smem4000(float*p,int n){ __shared__ float s[1000]; s[threadIdx.x]=p[n+threadIdx.x]; __syncthreads(); p[threadIdx.x]=s[n&255]; }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The time that the model says for a configuration of our own kernels, before it is measured: the kernel's built-in
  * scenario at the configuration's settings, with the registers, SMEM and spills that the compiler has just reported. */
+#include "calibrate/measure_predictor.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +10,6 @@
 
 #include "base/text_buffer.h"
 #include "base/units.h"
-#include "cli/measure_request.h"
-#include "cli/program_version.h"
 #include "evidence/scenario.h"
 #include "model/describe/model_parameters.h"
 #include "model/predict/kernel_time.h"
@@ -24,6 +24,7 @@ enum {
 };
 
 struct measure_predictor {
+    char program[128]; /* version and revision */
     struct device_catalogue *catalogue;
     struct model_parameters parameters;
     char gpu_name[96]; /* the device below belongs to */
@@ -34,13 +35,14 @@ struct measure_predictor {
     struct scenario_evaluator *evaluators[DESCRIBED_COUNT];
 };
 
-enum status measure_predictor_create(struct measure_predictor **predictor, struct error *error)
+enum status measure_predictor_create(const char *program, struct measure_predictor **predictor, struct error *error)
 {
     struct measure_predictor *made = calloc(1, sizeof *made);
 
     if (made == NULL)
         return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
     model_parameters_init(&made->parameters);
+    (void)snprintf(made->program, sizeof made->program, "%s", program);
     enum status status = device_catalogue_create(&made->catalogue, error);
     if (status == STATUS_OK)
         *predictor = made;
@@ -145,8 +147,7 @@ static void digest_inputs(const struct measure_predictor *predictor, const struc
     struct text_buffer text = {0};
     char number[32], line[1024];
 
-    text_buffer_append_format(&text, "occam %s %s\n%s %s\n", program_version(), program_revision(),
-                              predictor->parameters.calibration,
+    text_buffer_append_format(&text, "%s\n%s %s\n", predictor->program, predictor->parameters.calibration,
                               number_format(predictor->parameters.model_log_sigma, number));
     for (int i = 0; i < PARAMETER_COUNT; i++) {
         text_buffer_append_format(&text, "%s", number_format(predictor->parameters.items[i].value, number));

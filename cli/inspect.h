@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What the forms of `occam inspect` share: the chosen variants of compiled code and their loops as tile loops. */
+#ifndef OCCAM_CLI_INSPECT_H
+#define OCCAM_CLI_INSPECT_H
+
+#include "cli/command.h"
+#include "cli/report.h"
+#include "evidence/compiled_code.h"
+
+struct inspect_row {
+    const struct code_variant *variant;
+    uint32_t number; /* of the kernel's variants, from 1 */
+    bool has_loop;
+    struct tile_loop loop;
+    char assumed[768]; /* what the tile loop assumes; or why there is none */
+};
+
+/* Rows of one kernel stand together, in the order of the files. Borrows the code. */
+struct inspect_rows {
+    const struct compiled_code *code;
+    size_t count;
+    struct inspect_row *items; /* free() */
+};
+
+/* Keeps variants of kernel `kernel` and architecture `arch` ("sm_90", "90a"), each NULL for all. STATUS_USAGE where
+ * nothing is left, with what there is. */
+MUST_CHECK enum status inspect_rows_choose(const struct compiled_code *code, const char *kernel, const char *arch,
+                                           struct inspect_rows *rows, struct error *error);
+/* "sm_90a", "" unknown. Returns out. */
+const char *inspect_arch_text(const struct compiled_kernel *kernel, char out[16]);
+
+/* variants[] with figures and loops, files that could not be read. */
+void inspect_record(const struct inspect_rows *rows, struct report *report);
+/* Table and, of up to loops_max variants, what their main loops do. */
+MUST_CHECK enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error);
+
+/* A table with one row per variant: knobs, resources, columns "loop.KEY" (docs/DATA.md). */
+MUST_CHECK enum status inspect_loop_table(const struct inspect_rows *rows, FILE *stream, struct error *error);
+/* Columns of that table by which its rows differ. */
+enum {
+    INSPECT_KNOBS_MAX = 8
+};
+struct inspect_knobs {
+    size_t count;
+    const char *names[INSPECT_KNOBS_MAX]; /* borrowed from the code's index, or static */
+};
+/* The value of a knob column in a row; NaN where it has none. */
+double inspect_knob_value(const struct inspect_rows *rows, size_t row, const char *name);
+
+/* A scenario whose kernel takes launch and loop from `table`, the file of inspect_loop_table as the scenario names it.
+ * STATUS_USAGE: variants of several kernels or architectures. */
+MUST_CHECK enum status inspect_scenario(const struct inspect_rows *rows, const char *table, FILE *stream,
+                                        struct error *error);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * `occam inspect --as scenario`: launch and loop from compiled code, knobs by which its variants differ, and questions
+ * where no file tells. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_buffer.h"
+#include "cli/inspect.h"
+#include "evidence/scenario.h"
+
+enum {
+    NAME_LENGTH_MAX = 60,
+    REQUIRE_TEXT_MAX = 3000
+};
+
+struct scenario_writer {
+    const struct inspect_rows *rows;
+    const char *table;
+    FILE *stream;
+    struct inspect_knobs knobs;
+    char name[NAME_LENGTH_MAX + 1];
+};
+
+/* --- knobs ---------------------------------------------------------------------------------------------------------
+ */
+
+static size_t distinct_values(const struct inspect_rows *rows, const char *name, double *values)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < rows->count; row++) {
+        double value = inspect_knob_value(rows, row, name);
+        size_t i = 0;
+        while (i < count && values[i] < value) {
+            i++;
+        }
+        if (isnan(value)) {
+            return 0; /* not every variant has it */
+        }
+        if (i < count && values[i] == value) {
+            continue;
+        }
+        if (count == SCENARIO_KNOB_VALUES_MAX) {
+            return 0;
+        }
+        memmove(values + i + 1, values + i, (count - i) * sizeof *values);
+        values[i] = value;
+        count++;
+    }
+    return count;
+}
+
+struct knob_tuple {
+    double values[INSPECT_KNOBS_MAX];
+};
+
+static int compare_tuples(const void *left, const void *right)
+{
+    const struct knob_tuple *a = left, *b = right;
+    for (size_t i = 0; i < INSPECT_KNOBS_MAX; i++) {
+        if (a->values[i] != b->values[i]) {
+            return a->values[i] < b->values[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* No two rows have the same knobs. */
+static bool tells_rows_apart(const struct inspect_rows *rows, const struct inspect_knobs *knobs)
+{
+    struct knob_tuple *tuples = calloc(rows->count + 1, sizeof *tuples);
+    bool apart = tuples != NULL;
+    for (size_t row = 0; row < rows->count && apart; row++) {
+        for (size_t i = 0; i < knobs->count; i++) {
+            tuples[row].values[i] = inspect_knob_value(rows, row, knobs->names[i]);
+        }
+    }
+    if (apart) {
+        qsort(tuples, rows->count, sizeof *tuples, compare_tuples);
+    }
+    for (size_t row = 1; row < rows->count && apart; row++) {
+        apart = compare_tuples(&tuples[row - 1], &tuples[row]) != 0;
+    }
+    free(tuples);
+    return apart;
+}
+
+/* Columns of the index that are figures, not choices. */
+static bool is_result(const char *name)
+{
+    static const char *const results[] = {"file",       "registers", "registers_per_thread", "spills",
+                                          "smem_bytes", "shared",    "dynamic_smem_bytes",   "static_smem_bytes",
+                                          "threads"};
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        if (strcmp(name, results[i]) == 0) {
+            return true;
+        }
+    }
+    return strstr(name, "time") != NULL;
+}
+
+static bool is_identifier(const char *name)
+{
+    bool good = isalpha((unsigned char)name[0]) != 0 && strlen(name) <= NAME_LENGTH_MAX;
+    for (const char *at = name; *at != '\0'; at++) {
+        good = good && (isalnum((unsigned char)*at) != 0 || *at == '_');
+    }
+    return good;
+}
+
+static void choose_knobs(struct scenario_writer *self)
+{
+    static const char *const standard[] = {"num_warps", "num_stages", "tile_m", "tile_n", "tile_k"};
+    double values[SCENARIO_KNOB_VALUES_MAX + 1];
+    const struct inspect_rows *rows = self->rows;
+    struct inspect_knobs *knobs = &self->knobs;
+    double combinations = 1;
+    size_t from_index = rows->code->has_index ? rows->code->index.column_count : 0;
+    for (size_t i = 0; i < from_index + sizeof standard / sizeof standard[0]; i++) {
+        const char *name = i < from_index ? rows->code->index.names[i] : standard[i - from_index];
+        bool is_known = i >= from_index && rows->code->has_index && csv_column(&rows->code->index, name) >= 0;
+        size_t count = is_known || is_result(name) || !is_identifier(name) ? 0 : distinct_values(rows, name, values);
+        if (count > 1 && knobs->count < INSPECT_KNOBS_MAX && !tells_rows_apart(rows, knobs)) {
+            knobs->names[knobs->count++] = name;
+            combinations *= (double)count;
+        }
+    }
+    if (!tells_rows_apart(rows, knobs) || combinations > 16.0 * (double)rows->count || knobs->count == 0) {
+        *knobs = (struct inspect_knobs){1, {"variant"}};
+    }
+}
+
+/* --- text ----------------------------------------------------------------------------------------------------------
+ */
+
+static void print_knobs(const struct scenario_writer *self)
+{
+    double values[SCENARIO_KNOB_VALUES_MAX + 1];
+    char number[32];
+    (void)fprintf(self->stream, "knobs:\n");
+    for (size_t i = 0; i < self->knobs.count; i++) {
+        size_t count = distinct_values(self->rows, self->knobs.names[i], values);
+        (void)fprintf(self->stream, "  %s: [", self->knobs.names[i]);
+        for (size_t v = 0; v < count; v++) {
+            (void)fprintf(self->stream, "%s%s", v > 0 ? ", " : "", number_format(values[v], number));
+        }
+        (void)fprintf(self->stream, "]\n");
+    }
+    (void)fprintf(self->stream, "base: {");
+    for (size_t i = 0; i < self->knobs.count; i++) {
+        (void)fprintf(self->stream, "%s%s: %s", i > 0 ? ", " : "", self->knobs.names[i],
+                      number_format(inspect_knob_value(self->rows, 0, self->knobs.names[i]), number));
+    }
+    (void)fprintf(self->stream, "}\n");
+}
+
+/* Combinations of knobs that were compiled, where the lists allow others; as variants by number where that would be too
+ * long a condition. */
+static enum status print_requirement(struct scenario_writer *self, struct error *error)
+{
+    double values[SCENARIO_KNOB_VALUES_MAX + 1];
+    double combinations = 1;
+    struct text_buffer text = {0};
+    char number[32];
+    for (size_t i = 0; i < self->knobs.count; i++) {
+        combinations *= (double)distinct_values(self->rows, self->knobs.names[i], values);
+    }
+    for (size_t row = 0; row < self->rows->count && combinations > (double)self->rows->count; row++) {
+        text_buffer_append(&text, row > 0 ? " || (" : "(");
+        for (size_t i = 0; i < self->knobs.count; i++) {
+            text_buffer_append_format(&text, "%s%s == %s", i > 0 ? " && " : "", self->knobs.names[i],
+                                      number_format(inspect_knob_value(self->rows, row, self->knobs.names[i]), number));
+        }
+        text_buffer_append(&text, ")");
+    }
+    enum status status = text.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the scenario") : STATUS_OK;
+    if (status == STATUS_OK && text.length > 0) {
+        (void)fprintf(self->stream, "require:\n  - {expr: \"%s\", why: \"no such variant was compiled\"}\n", text.text);
+    }
+    text_buffer_release(&text);
+    return status;
+}
+
+static void choose_variant_numbers(struct scenario_writer *self)
+{
+    double length = 0;
+    for (size_t i = 0; i < self->knobs.count; i++) {
+        length += (double)strlen(self->knobs.names[i]) + 20;
+    }
+    if (length * (double)self->rows->count > REQUIRE_TEXT_MAX) {
+        double values[SCENARIO_KNOB_VALUES_MAX + 1];
+        double combinations = 1;
+        for (size_t i = 0; i < self->knobs.count; i++) {
+            combinations *= (double)distinct_values(self->rows, self->knobs.names[i], values);
+        }
+        if (combinations > (double)self->rows->count) {
+            self->knobs = (struct inspect_knobs){1, {"variant"}};
+        }
+    }
+}
+
+static bool is_known_everywhere(const struct scenario_writer *self, const char *column)
+{
+    for (size_t row = 0; row < self->rows->count; row++) {
+        if (isnan(inspect_knob_value(self->rows, row, column))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_keys(const struct scenario_writer *self)
+{
+    (void)fprintf(self->stream, "keys: {");
+    for (size_t i = 0; i < self->knobs.count; i++) {
+        (void)fprintf(self->stream, "%s%s: %s", i > 0 ? ", " : "", self->knobs.names[i], self->knobs.names[i]);
+    }
+    (void)fprintf(self->stream, "}");
+}
+
+/* A figure of the launch: from the table, else the workload variable that asks for it, else left out. */
+static void print_figure(const struct scenario_writer *self, const char *key, const char *column, const char *ask)
+{
+    if (is_known_everywhere(self, column)) {
+        (void)fprintf(self->stream, "    %s: {from: %s, column: %s, ", key, self->table, column);
+        print_keys(self);
+        (void)fprintf(self->stream, "}\n");
+    } else if (ask != NULL) {
+        (void)fprintf(self->stream, "    %s: %s\n", key, ask);
+    }
+}
+
+static bool has_loops(const struct scenario_writer *self)
+{
+    for (size_t row = 0; row < self->rows->count; row++) {
+        if (!self->rows->items[row].has_loop) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_ask(const struct scenario_writer *self, const char *name, const char *question)
+{
+    (void)fprintf(self->stream, "  %s: {ask: \"", name);
+    for (const char *at = question; *at != '\0'; at++) {
+        (void)fputc(*at == '"' || *at == '\\' ? '\'' : *at, self->stream);
+    }
+    (void)fprintf(self->stream, "\"}\n");
+}
+
+static void print_workload(const struct scenario_writer *self)
+{
+    const struct code_profile *profile = self->rows->items[0].variant->profile;
+    char turns[256], text[400];
+    (void)fprintf(self->stream, "# What no compiled file tells: answer with -s NAME=VALUE, or put the number here.\n"
+                                "workload:\n");
+    print_ask(self, "grid", "CTAs of the launch");
+    if (profile != NULL && profile->has_loop) {
+        (void)snprintf(text, sizeof text, "turns of the main loop per CTA; the code says %s",
+                       code_trip_text(&profile->trip, turns, sizeof turns));
+        print_ask(self, "iterations", text);
+    } else {
+        print_ask(self, "iterations", "turns of the loop per CTA");
+    }
+    print_ask(self, "distinct_fraction", "share of the loop's bytes that DRAM must deliver, 0 to 1; the rest hits L2");
+    if (!is_known_everywhere(self, "threads")) {
+        print_ask(self, "cta_threads", "threads per CTA");
+    }
+    if (!is_known_everywhere(self, "registers_per_thread")) {
+        print_ask(self, "cta_registers", "registers per thread");
+    }
+    if (!is_known_everywhere(self, "dynamic_smem_bytes")) {
+        print_ask(self, "cta_smem_bytes", "dynamic SMEM per CTA in bytes");
+    }
+    if (!has_loops(self)) {
+        print_ask(self, "bytes_per_turn", "bytes that a CTA loads in a turn; there is no listing of all variants");
+    }
+}
+
+static void print_kernel(const struct scenario_writer *self)
+{
+    (void)fprintf(self->stream, "kernels:\n  %s:\n    grid: grid\n", self->name);
+    print_figure(self, "threads", "threads", "cta_threads");
+    print_figure(self, "registers", "registers_per_thread", "cta_registers");
+    print_figure(self, "static_smem_bytes", "static_smem_bytes", NULL);
+    print_figure(self, "smem_bytes", "dynamic_smem_bytes", "cta_smem_bytes");
+    print_figure(self, "barriers", "barriers", NULL);
+    print_figure(self, "cluster", "cluster_ctas", NULL);
+    if (!has_loops(self)) {
+        (void)fprintf(self->stream,
+                      "    loop:\n      iterations: iterations\n      stream: {row_bytes: bytes_per_turn, "
+                      "distinct_fraction: distinct_fraction}\n      spill_bytes: unknown\n");
+        return;
+    }
+    print_figure(self, "prologue_bytes", "prologue_bytes", NULL);
+    print_figure(self, "epilogue_bytes", "epilogue_bytes", NULL);
+    (void)fprintf(self->stream, "    loop:\n      from: %s\n      ", self->table);
+    print_keys(self);
+    (void)fprintf(self->stream, "\n      iterations: iterations\n");
+    bool has_gather = false, has_stream = false;
+    for (size_t row = 0; row < self->rows->count; row++) {
+        has_gather = has_gather || self->rows->items[row].loop.gather.rows > 0;
+        has_stream = has_stream || self->rows->items[row].loop.stream.rows > 0;
+    }
+    if (has_gather) {
+        (void)fprintf(self->stream, "      gather: {distinct_fraction: distinct_fraction}\n");
+    }
+    if (has_stream) {
+        (void)fprintf(self->stream, "      stream: {distinct_fraction: distinct_fraction}\n");
+    }
+}
+
+/* --- */
+
+static enum status check_rows(const struct inspect_rows *rows, struct error *error)
+{
+    const struct compiled_kernel *first = &rows->items[0].variant->kernel;
+    for (size_t row = 1; row < rows->count; row++) {
+        const struct compiled_kernel *kernel = &rows->items[row].variant->kernel;
+        if (!compiled_names_match(kernel->name, first->name)) {
+            return error_set(error, STATUS_USAGE,
+                             "a scenario is of one kernel; there are %.60s and %.60s: choose with "
+                             "--kernel",
+                             first->name, kernel->name);
+        }
+        if (kernel->arch != first->arch) {
+            return error_set(error, STATUS_USAGE,
+                             "a scenario is for one architecture; there are sm_%u and sm_%u: choose with --arch",
+                             first->arch, kernel->arch);
+        }
+    }
+    if (rows->count > SCENARIO_KNOB_VALUES_MAX) {
+        return error_set(error, STATUS_LIMIT, "%zu variants; a scenario holds at most %d", rows->count,
+                         SCENARIO_KNOB_VALUES_MAX);
+    }
+    return first->arch > 0 ? STATUS_OK
+                           : error_set(error, STATUS_BAD_DATA, "no file says which architecture %.60s was compiled for",
+                                       first->name);
+}
+
+static void set_name(struct scenario_writer *self)
+{
+    const char *name = self->rows->items[0].variant->kernel.name;
+    size_t length = 0;
+    for (const char *at = name; *at != '\0' && length < NAME_LENGTH_MAX; at++) {
+        self->name[length++] = isalnum((unsigned char)*at) != 0 ? *at : '_';
+    }
+    self->name[length] = '\0';
+    if (isdigit((unsigned char)self->name[0])) {
+        self->name[0] = '_';
+    }
+}
+
+enum status inspect_scenario(const struct inspect_rows *rows, const char *table, FILE *stream, struct error *error)
+{
+    struct scenario_writer self = {.rows = rows, .table = table, .stream = stream};
+    enum status status = check_rows(rows, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    set_name(&self);
+    choose_knobs(&self);
+    choose_variant_numbers(&self);
+    (void)fprintf(stream,
+                  "# Written by occam inspect from the compiled code of %zu variant%s; figures in %s.\n"
+                  "# The architecture's limits alone: put a GPU's name here, or give --device, for a time.\n"
+                  "name: %s\ndevice: sm_%u\n",
+                  rows->count, rows->count == 1 ? "" : "s", table, self.name, rows->items[0].variant->kernel.arch);
+    print_knobs(&self);
+    status = print_requirement(&self, error);
+    print_workload(&self);
+    print_kernel(&self);
+    if (status == STATUS_OK && (fflush(stream) != 0 || ferror(stream) != 0)) {
+        status = error_set(error, STATUS_IO, "the scenario cannot be written: %s", strerror(errno));
+    }
+    return status;
+}
