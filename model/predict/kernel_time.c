@@ -66,7 +66,7 @@ static double missed_spill_bytes(const struct time_model *model, const struct ke
     const double smem = residents * (kernel->launch.static_smem_bytes + (double)kernel->launch.dynamic_smem_bytes +
                                      model->limits->smem_reserved_per_cta_bytes);
     const double held = fmax(0, model->l1_bytes - smem);
-    return footprint > held ? tile->local_bytes * (1 - held / footprint) : 0;
+    return footprint > held ? tile->local_bytes * (1 - held / footprint) * model->spill_traffic_factor : 0;
 }
 
 static void cta_work_compute(const struct time_model *model, const struct kernel_case *kernel,
