@@ -179,38 +179,62 @@ static double ragged_rounds_s(const struct time_model *model, const struct cta_w
     const struct tile_loop *loop = cta->loop;
     double heap[LIST_SCHEDULE_SLOTS_MAX], work[TILE_LOOP_RAGGED_MAX] = {0};
     uint64_t counts[TILE_LOOP_RAGGED_MAX] = {0};
-    double total_s = 0;
+    double total_s = 0, largest_s = 0, tail_gain_s = 0;
+    const double p = model->overlap_exponent;
+    const bool has_tail = result->waves.full_rounds && result->waves.tail_ctas;
     const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
     for (uint32_t i = 0; i < loop->ragged_count; i++) {
         struct cta_cost cost;
         struct round_bounds bounds;
         cta_cost_compute(model, cta, loop->ragged[i].iterations, &cost);
-        round_bounds_compute(&cost, model->overlap_exponent, &bounds);
+        round_bounds_compute(&cost, p, &bounds);
         counts[i] = loop->ragged[i].ctas;
-        struct round_sum sum = {0};
-        add_rounds(&bounds, residents, 1, model->overlap_exponent, &sum);
+        struct round_sum sum = {0}, tail = {0};
+        add_rounds(&bounds, residents, 1, p, &sum);
         add_shares(&bounds, &cost, &sum, (double)counts[i], shares);
         work[i] = sum.time_s;
-        total_s += work[i] * (double)counts[i];
+        const double group_s = work[i] * (double)counts[i];
+        total_s += group_s;
+        if (has_tail && group_s > largest_s) { /* the last round has fewer co-residents, as for equal CTAs */
+            add_rounds(&bounds, result->waves.tail_ctas_per_sm, 1, p, &tail);
+            tail_gain_s = sum.time_s - tail.time_s;
+        }
+        largest_s = group_s > largest_s ? group_s : largest_s;
     }
-    const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
+    const double scheduled_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
+    const double makespan_s = fmax(scheduled_s - tail_gain_s, total_s / (double)result->waves.slots);
     for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0; k++) {
         shares[k] *= makespan_s / total_s;
     }
     return makespan_s;
 }
 
+/* Groups without CTAs do not count: with one left over all CTAs are equal. */
+static bool is_ragged(const struct tile_loop *loop, double *iterations)
+{
+    uint32_t groups = 0;
+    *iterations = loop->iterations;
+    for (uint32_t i = 0; i < loop->ragged_count; i++) {
+        if (loop->ragged[i].ctas) {
+            groups++;
+            *iterations = loop->ragged[i].iterations;
+        }
+    }
+    return groups > 1;
+}
+
 /* Time of all rounds, device bounds left out; shares receive the same total, by limiter. */
 static double rounds_s(const struct time_model *model, const struct cta_work *work, const struct kernel_time *result,
                        double *shares)
 {
-    if (work->loop->ragged_count) {
+    double iterations;
+    if (is_ragged(work->loop, &iterations)) {
         return ragged_rounds_s(model, work, result, shares);
     }
     struct cta_cost cost;
     struct round_bounds bounds;
     const double p = model->overlap_exponent;
-    cta_cost_compute(model, work, work->loop->iterations, &cost);
+    cta_cost_compute(model, work, iterations, &cost);
     round_bounds_compute(&cost, p, &bounds);
     struct round_sum sum = {0};
     if (result->waves.full_rounds) {

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Which configurations to measure: the rows that leave the least uncertainty about all the others (CAL-7). */
+#ifndef OCCAM_CALIBRATE_DESIGN_H
+#define OCCAM_CALIBRATE_DESIGN_H
+
+#include "calibrate/kernel_fit.h"
+
+/* Picks `wanted` different rows out of count without looking at their times: greedy on the mean predictive variance
+ * over all rows, with the parameters' priors and a residual process. Indices go to chosen, in order of choice. More
+ * than 3000 candidates: every row is judged on a spread-out sample of 3000. STATUS_BAD_DATA where wanted > count. */
+MUST_CHECK enum status design_choose(const struct gpu_device *device, const struct model_parameters *priors,
+                                     const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
+                                     struct error *error);
+
+#endif

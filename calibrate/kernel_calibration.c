@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Fit, residual process, cross-validation, stretch (docs/MODEL.md CAL-1 to CAL-6). */
+#include "calibrate/kernel_calibration.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/statistics.h"
+#include "calibrate/residual_fit.h"
+#include "model/predict/calibrated_time.h"
+
+enum {
+    FOLDS_MAX = 10,
+    ROWS_LEAST = 5,
+    RESIDUAL_ROWS_LEAST = 12 /* fewer say nothing about a process in this many features */
+};
+/* The process must take this share off the held-out error before it is used (CAL-4). */
+static const double residual_gain_least = 0.02;
+
+void kernel_calibration_options_init(struct kernel_calibration_options *options)
+{
+    *options = (struct kernel_calibration_options){.interval_level = 0.9, .seed = 1};
+}
+
+/* Everything one calibration works with. */
+struct trainer {
+    const struct gpu_device *device;
+    const struct model_parameters *priors;
+    const struct kernel_row *rows;
+    const struct kernel_calibration_options *options;
+    uint32_t *which; /* of the rows, in the order of the folds */
+    size_t count;
+    unsigned folds;
+    double *form_scores, *hybrid_scores; /* |ln error| / sigma of held-out rows */
+    double *form_errors, *hybrid_errors; /* |ln error| */
+    double *features, *residuals;        /* scratch */
+};
+
+static void take_fit(const struct kernel_fit *fit, double level, struct calibration *calibration)
+{
+    calibration->parameters = fit->parameters;
+    calibration->parameters.interval_level = level;
+    calibration->interval_level = level;
+    calibration->stretch = normal_quantile(0.5 + level / 2);
+    memcpy(calibration->covariance, fit->covariance, sizeof fit->covariance);
+    calibration->form_log_sigma = fit->form_log_sigma;
+    calibration->parameters.model_log_sigma = fit->form_log_sigma;
+}
+
+/* Features and what the form leaves over, of these rows. */
+static enum status leftovers(const struct trainer *self, const struct calibration *calibration, const uint32_t *which,
+                             size_t count, struct error *error)
+{
+    struct time_model model;
+    enum status status = time_model_init(&model, self->device, &calibration->parameters, error);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct kernel_row *row = &self->rows[which[i]];
+        struct layer_time time;
+        layer_time_predict(&model, &row->layer, &time);
+        calibration_features(&model, &row->layer, &time, self->features + i * CALIBRATION_FEATURE_COUNT);
+        self->residuals[i] = log(row->time_s / time.time_s);
+    }
+    return status;
+}
+
+/* Form and, where asked, process on these rows; *calibration is initialised here. */
+static enum status train(const struct trainer *self, const uint32_t *which, size_t count, bool with_residual,
+                         struct calibration *calibration, struct kernel_fit *fit, struct error *error)
+{
+    calibration_init(calibration);
+    enum status status = kernel_fit_run(self->device, self->priors, self->rows, which, count, fit, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    take_fit(fit, self->options->interval_level, calibration);
+    calibration->row_count = (uint32_t)count;
+    if (with_residual) {
+        status = leftovers(self, calibration, which, count, error);
+        status =
+            status == STATUS_OK ? residual_fit(calibration, self->features, self->residuals, count, error) : status;
+    }
+    return status;
+}
+
+static enum status score_held_out(const struct trainer *self, const struct calibration *calibration, size_t first,
+                                  size_t last, double *scores, double *errors, struct error *error)
+{
+    struct calibrated_model *model = malloc(sizeof *model);
+    enum status status = model ? calibrated_model_init(model, self->device, calibration, error)
+                               : error_set(error, STATUS_NO_MEMORY, "no memory for a model");
+    for (size_t i = first; i < last && status == STATUS_OK; i++) {
+        const struct kernel_row *row = &self->rows[self->which[i]];
+        struct calibrated_time time;
+        calibrated_time_predict(model, &row->layer, &time);
+        errors[i] = fabs(log(time.time_s / row->time_s));
+        scores[i] = errors[i] / time.log_sigma;
+    }
+    free(model);
+    return status;
+}
+
+/* One fold: rows [first, last) held out, the others in `others`. */
+static enum status run_fold(const struct trainer *self, size_t first, size_t last, uint32_t *others, bool try_residual,
+                            struct error *error)
+{
+    struct calibration calibration;
+    struct kernel_fit fit;
+    size_t count = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        if (i < first || i >= last) {
+            others[count++] = self->which[i];
+        }
+    }
+    enum status status = train(self, others, count, false, &calibration, &fit, error);
+    if (status == STATUS_OK) {
+        status = score_held_out(self, &calibration, first, last, self->form_scores, self->form_errors, error);
+    }
+    if (status == STATUS_OK && try_residual) {
+        status = leftovers(self, &calibration, others, count, error);
+        status =
+            status == STATUS_OK ? residual_fit(&calibration, self->features, self->residuals, count, error) : status;
+        status = status == STATUS_OK
+                     ? score_held_out(self, &calibration, first, last, self->hybrid_scores, self->hybrid_errors, error)
+                     : status;
+    }
+    calibration_release(&calibration);
+    return status;
+}
+
+/* CAL-5: the smallest stretch that would have covered the level among held-out rows, finite-sample corrected. */
+static double stretch_of(double *scores, size_t count, double level)
+{
+    sort_doubles(scores, count);
+    const double place = ceil((double)(count + 1) * level);
+    if (place <= (double)count) {
+        return scores[(size_t)place - 1];
+    }
+    return scores[count - 1] * normal_quantile(0.5 + level / 2) /
+           normal_quantile(0.5 + 0.5 * (double)count / (double)(count + 1));
+}
+
+static void set_domain(const struct trainer *self, const struct calibrated_model *model,
+                       struct calibration *calibration)
+{
+    double leverage_most = 0;
+    for (unsigned f = 0; f < CALIBRATION_FEATURE_COUNT; f++) {
+        calibration->least[f] = HUGE_VAL;
+        calibration->most[f] = -HUGE_VAL;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        double features[CALIBRATION_FEATURE_COUNT];
+        struct calibrated_time time;
+        calibrated_time_predict(model, &self->rows[self->which[i]].layer, &time);
+        calibration_features(&model->center, &self->rows[self->which[i]].layer, &time.layer, features);
+        leverage_most = fmax(leverage_most, time.leverage);
+        for (unsigned f = 0; f < CALIBRATION_FEATURE_COUNT; f++) {
+            calibration->least[f] = fmin(calibration->least[f], features[f]);
+            calibration->most[f] = fmax(calibration->most[f], features[f]);
+        }
+    }
+    calibration->leverage_limit = 2 * leverage_most;
+}
+
+static enum status cross_validate(const struct trainer *self, bool try_residual, struct error *error)
+{
+    uint32_t *others = malloc(self->count * sizeof *others);
+    enum status status = others ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for folds");
+    for (unsigned f = 0; f < self->folds && status == STATUS_OK; f++) {
+        const size_t first = self->count * f / self->folds, last = self->count * (f + 1) / self->folds;
+        status = run_fold(self, first, last, others, try_residual, error);
+    }
+    free(others);
+    return status;
+}
+
+static enum status calibrate_rows(struct trainer *self, struct calibration *calibration,
+                                  struct kernel_calibration_report *report, struct error *error)
+{
+    const bool try_residual = !self->options->no_residual && self->count >= RESIDUAL_ROWS_LEAST &&
+                              self->count <= CALIBRATION_RESIDUAL_ROWS_MAX;
+    enum status status = cross_validate(self, try_residual, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    report->folds = self->folds;
+    report->form_error = median_in_place(self->form_errors, self->count);
+    report->hybrid_error = try_residual ? median_in_place(self->hybrid_errors, self->count) : (double)NAN;
+    report->residual_used = try_residual && report->hybrid_error < report->form_error * (1 - residual_gain_least);
+    status = train(self, self->which, self->count, report->residual_used, calibration, &report->fit, error);
+    struct calibrated_model *model = malloc(sizeof *model);
+    if (status == STATUS_OK) {
+        double *scores = report->residual_used ? self->hybrid_scores : self->form_scores;
+        calibration->stretch = stretch_of(scores, self->count, self->options->interval_level);
+        status = model ? calibrated_model_init(model, self->device, calibration, error)
+                       : error_set(error, STATUS_NO_MEMORY, "no memory for a model");
+    }
+    if (status == STATUS_OK) {
+        set_domain(self, model, calibration);
+    }
+    free(model);
+    return status;
+}
+
+static enum status check_count(const struct trainer *self, struct error *error)
+{
+    if (self->count < ROWS_LEAST) {
+        return error_set(error, STATUS_BAD_DATA, "a calibration needs at least %d rows, got %zu", ROWS_LEAST,
+                         self->count);
+    }
+    for (size_t i = 1; i < self->count; i++) {
+        if (memcmp(&self->rows[self->which[i]].layer, &self->rows[self->which[0]].layer, sizeof(struct layer_case)) !=
+            0) {
+            return STATUS_OK;
+        }
+    }
+    return error_set(error, STATUS_BAD_DATA, "all %zu rows are one configuration: nothing to learn from", self->count);
+}
+
+enum status kernel_calibrate(const struct gpu_device *device, const struct model_parameters *priors,
+                             const struct kernel_row *rows, const uint32_t *which, size_t count,
+                             const struct kernel_calibration_options *options, struct calibration *calibration,
+                             struct kernel_calibration_report *report, struct error *error)
+{
+    struct trainer self = {.device = device, .priors = priors, .rows = rows, .options = options, .count = count};
+    double *numbers = calloc(count * (5 + CALIBRATION_FEATURE_COUNT) + 1, sizeof *numbers);
+    self.which = malloc((count + 1) * sizeof *self.which);
+    calibration_init(calibration);
+    memset(report, 0, sizeof *report);
+    enum status status =
+        numbers && self.which ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows", count);
+    if (status == STATUS_OK) {
+        struct random_stream stream;
+        random_init(&stream, options->seed, 71);
+        for (size_t i = 0; i < count; i++) { /* shuffled as it is filled */
+            const size_t j = random_below(&stream, (uint32_t)i + 1);
+            self.which[i] = self.which[j];
+            self.which[j] = which ? which[i] : (uint32_t)i;
+        }
+        self.folds = count < FOLDS_MAX ? (unsigned)count : FOLDS_MAX;
+        self.form_scores = numbers;
+        self.hybrid_scores = numbers + count;
+        self.form_errors = numbers + 2 * count;
+        self.hybrid_errors = numbers + 3 * count;
+        self.residuals = numbers + 4 * count;
+        self.features = numbers + 5 * count;
+        status = check_count(&self, error);
+    }
+    if (status == STATUS_OK) {
+        status = calibrate_rows(&self, calibration, report, error);
+    }
+    if (status != STATUS_OK) {
+        calibration_release(calibration);
+    }
+    free(numbers);
+    free(self.which);
+    return status;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Maximum a posteriori fit of the kernel-time model (docs/MODEL.md CAL-1, CAL-2). */
+#include "calibrate/kernel_fit.h"
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/statistics.h"
+#include "calibrate/gsl_errors.h"
+#include "model/predict/tile_cost.h"
+
+enum {
+    ITERATIONS_MAX = 60
+};
+/* Scale of the misfit in ln(time) that the soft-L1 loss is built around: repeats differ by about 0.5 %, the form itself
+ * by about 3 % when fitted to all rows of four kernels (docs/MODEL.md CAL-1). */
+static const double form_scale = 0.03;
+/* Step of the forward differences, in standard deviations of the prior. */
+static const double step = 1e-3;
+static const double correlation_limit = 0.95;
+
+/* The problem GSL sees: unknowns are ln(parameter / prior) over the prior's standard deviation. */
+struct fit_problem {
+    const struct gpu_device *device;
+    const struct model_parameters *priors;
+    const struct kernel_row *rows;
+    const uint32_t *which;
+    size_t count;
+    uint32_t free_count;
+    enum parameter_id free[PARAMETER_COUNT];
+    struct layer_memo memo;
+};
+
+static const struct kernel_row *row_of(const struct fit_problem *problem, size_t i)
+{
+    return &problem->rows[problem->which ? problem->which[i] : i];
+}
+
+/* Values at the unknowns, kept inside the physical range. */
+static void set_values(const struct fit_problem *problem, const gsl_vector *unknowns,
+                       struct model_parameters *parameters)
+{
+    *parameters = *problem->priors;
+    for (uint32_t j = 0; j < problem->free_count; j++) {
+        struct model_parameter *item = &parameters->items[problem->free[j]];
+        const struct parameter_description *about = parameter_describe(problem->free[j]);
+        const double value = item->value * exp(gsl_vector_get(unknowns, j) * item->log_sigma);
+        item->value = fmin(about->maximum, fmax(about->minimum, value));
+    }
+}
+
+/* Soft L1: grows like the square near zero and like the distance far out, so that a few odd rows do not bend the fit.
+ */
+static double soft(double misfit)
+{
+    const double loss = sqrt(1 + misfit * misfit) - 1;
+    return misfit < 0 ? -sqrt(2 * loss) : sqrt(2 * loss);
+}
+
+static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
+{
+    struct fit_problem *problem = context;
+    struct model_parameters parameters;
+    struct time_model model;
+    set_values(problem, unknowns, &parameters);
+    if (time_model_init(&model, problem->device, &parameters, NULL) != STATUS_OK) {
+        return GSL_EDOM;
+    }
+    memset(&problem->memo, 0, sizeof problem->memo);
+    for (size_t i = 0; i < problem->count; i++) {
+        const struct kernel_row *row = row_of(problem, i);
+        struct layer_time time;
+        layer_time_predict_next(&model, &row->layer, &problem->memo, &time);
+        const double scale = hypot(form_scale, row->noise_log_sigma);
+        const double misfit = log(time.time_s / row->time_s) / scale;
+        if (!isfinite(misfit)) {
+            return GSL_EDOM;
+        }
+        gsl_vector_set(out, i, soft(misfit));
+    }
+    for (uint32_t j = 0; j < problem->free_count; j++) {
+        gsl_vector_set(out, problem->count + j, gsl_vector_get(unknowns, j));
+    }
+    return GSL_SUCCESS;
+}
+
+static int jacobian(const gsl_vector *unknowns, void *context, gsl_matrix *out)
+{
+    struct fit_problem *problem = context;
+    const size_t size = problem->count + problem->free_count;
+    gsl_vector *base = gsl_vector_alloc(size), *moved = gsl_vector_alloc(size);
+    gsl_vector *point = gsl_vector_alloc(problem->free_count);
+    int code = base && moved && point ? residuals(unknowns, problem, base) : GSL_ENOMEM;
+    for (uint32_t j = 0; j < problem->free_count && code == GSL_SUCCESS; j++) {
+        gsl_vector_memcpy(point, unknowns);
+        gsl_vector_set(point, j, gsl_vector_get(unknowns, j) + step);
+        code = residuals(point, problem, moved);
+        for (size_t i = 0; i < size && code == GSL_SUCCESS; i++) {
+            gsl_matrix_set(out, i, j, (gsl_vector_get(moved, i) - gsl_vector_get(base, i)) / step);
+        }
+    }
+    gsl_vector_free(base);
+    gsl_vector_free(moved);
+    gsl_vector_free(point);
+    return code;
+}
+
+static void PRINTF_LIKE(2, 3) add_note(struct kernel_fit *fit, const char *format, ...)
+{
+    if (fit->note_count < KERNEL_FIT_NOTES_MAX) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(fit->notes[fit->note_count++], sizeof fit->notes[0], format, arguments);
+        va_end(arguments);
+    }
+}
+
+/* Covariance of ln(parameter), from that of the whitened unknowns. */
+static void set_covariance(const struct fit_problem *problem, const gsl_matrix *whitened, struct kernel_fit *fit)
+{
+    for (uint32_t a = 0; a < problem->free_count; a++) {
+        const double sigma_a = problem->priors->items[problem->free[a]].log_sigma;
+        for (uint32_t b = 0; b < problem->free_count; b++) {
+            const double sigma_b = problem->priors->items[problem->free[b]].log_sigma;
+            fit->covariance[problem->free[a]][problem->free[b]] = gsl_matrix_get(whitened, a, b) * sigma_a * sigma_b;
+        }
+    }
+}
+
+/* CAL-2: what the rows say about each parameter. */
+static void judge_parameters(const struct fit_problem *problem, struct kernel_fit *fit)
+{
+    for (uint32_t a = 0; a < problem->free_count; a++) {
+        const enum parameter_id id = problem->free[a];
+        const struct parameter_description *about = parameter_describe(id);
+        struct model_parameter *item = &fit->parameters.items[id];
+        const double prior_sigma = item->log_sigma;
+        item->log_sigma = sqrt(fit->covariance[id][id]);
+        fit->informed[id] = item->log_sigma < 0.9 * prior_sigma;
+        if (!fit->informed[id]) {
+            add_note(fit, "%s is not seen by these rows and keeps its prior", about->name);
+        } else {
+            item->source = INPUT_SOURCE_FITTED;
+        }
+        if (item->value <= about->minimum * (1 + 1e-9) || item->value >= about->maximum * (1 - 1e-9)) {
+            add_note(
+                fit,
+                "%s ends at %g, the edge of its physical range %g to %g: the description of the kernel is at fault",
+                about->name, item->value, about->minimum, about->maximum);
+        } else if (fabs(log(item->value / problem->priors->items[id].value)) > 3 * prior_sigma) {
+            add_note(fit,
+                     "%s is %.3g, more than three standard deviations from %.3g: check the description of the kernel",
+                     about->name, item->value, problem->priors->items[id].value);
+        }
+        for (uint32_t b = 0; b < a; b++) {
+            const enum parameter_id other = problem->free[b];
+            const double correlation =
+                fit->covariance[id][other] / sqrt(fit->covariance[id][id] * fit->covariance[other][other]);
+            if (fabs(correlation) > correlation_limit) {
+                add_note(fit, "%s and %s cannot be told apart (correlation %+.2f)", parameter_describe(other)->name,
+                         about->name, correlation);
+            }
+        }
+    }
+}
+
+static double robust_scale(const struct fit_problem *problem, const struct model_parameters *parameters)
+{
+    struct time_model model;
+    double *misfits = malloc(problem->count * sizeof *misfits);
+    double scale = NAN;
+    if (misfits && time_model_init(&model, problem->device, parameters, NULL) == STATUS_OK) {
+        for (size_t i = 0; i < problem->count; i++) {
+            struct layer_time time;
+            layer_time_predict(&model, &row_of(problem, i)->layer, &time);
+            misfits[i] = fabs(log(time.time_s / row_of(problem, i)->time_s));
+        }
+        scale = 1.4826 * median_in_place(misfits, problem->count); /* of a normal distribution */
+    }
+    free(misfits);
+    return scale;
+}
+
+static const char *convergence_text(int info, int code)
+{
+    if (code == GSL_EMAXITER) {
+        return "iteration limit";
+    }
+    return code == GSL_ENOPROG ? "no further progress"
+           : info == 1         ? "small step"
+           : info == 2         ? "small gradient"
+                               : "small change";
+}
+
+static enum status solve(struct fit_problem *problem, gsl_multifit_nlinear_workspace *workspace,
+                         gsl_multifit_nlinear_fdf *fdf, gsl_vector *start, gsl_matrix *covariance,
+                         struct kernel_fit *fit, struct error *error)
+{
+    int info = 0;
+    double condition = 1;
+    int code = gsl_multifit_nlinear_init(start, fdf, workspace);
+    if (code != GSL_SUCCESS) {
+        return gsl_errors_status(code, "timing the rows at the start of the fit", error);
+    }
+    code = gsl_multifit_nlinear_driver(ITERATIONS_MAX, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, workspace);
+    if (code != GSL_SUCCESS && code != GSL_EMAXITER && code != GSL_ENOPROG) {
+        return gsl_errors_status(code, "fitting the kernel-time model", error);
+    }
+    fit->converged = code != GSL_EMAXITER;
+    fit->convergence = convergence_text(info, code);
+    fit->iterations = (unsigned)gsl_multifit_nlinear_niter(workspace);
+    if (gsl_multifit_nlinear_rcond(&condition, workspace) == GSL_SUCCESS && condition > 0) {
+        fit->condition_number = 1 / condition;
+    }
+    code = gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(workspace), 0.0, covariance);
+    if (code != GSL_SUCCESS) {
+        return gsl_errors_status(code, "inverting the normal matrix", error);
+    }
+    set_values(problem, gsl_multifit_nlinear_position(workspace), &fit->parameters);
+    set_covariance(problem, covariance, fit);
+    judge_parameters(problem, fit);
+    fit->form_log_sigma = form_scale;
+    fit->misfit_log_sigma = robust_scale(problem, &fit->parameters);
+    return STATUS_OK;
+}
+
+static enum status check_rows(const struct fit_problem *problem, struct error *error)
+{
+    struct time_model model;
+    enum status status = time_model_init(&model, problem->device, problem->priors, error);
+    for (size_t i = 0; i < problem->count && status == STATUS_OK; i++) {
+        const struct kernel_row *row = row_of(problem, i);
+        struct layer_time time;
+        layer_time_predict(&model, &row->layer, &time);
+        if (!time.feasible || !(time.time_s > 0) || !(row->time_s > 0) || !isfinite(row->time_s)) {
+            status = error_set(error, STATUS_DOMAIN, "the row of line %u cannot be timed on %s: %s", row->line,
+                               problem->device->name,
+                               time.feasible ? "its time is not a positive number" : "the kernel does not fit an SM");
+        }
+    }
+    return status;
+}
+
+enum status kernel_fit_run(const struct gpu_device *device, const struct model_parameters *priors,
+                           const struct kernel_row *rows, const uint32_t *which, size_t count, struct kernel_fit *fit,
+                           struct error *error)
+{
+    struct fit_problem problem = {.device = device, .priors = priors, .rows = rows, .which = which, .count = count};
+    memset(fit, 0, sizeof *fit);
+    fit->condition_number = 1;
+    gsl_errors_install();
+    gsl_errors_clear();
+    enum status status = check_rows(&problem, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (int i = 0; i < PARAMETER_COUNT; i++) {
+        if (priors->items[i].log_sigma > 0) {
+            problem.free[problem.free_count++] = (enum parameter_id)i;
+        }
+    }
+    const gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
+    gsl_multifit_nlinear_fdf fdf = {
+        .f = residuals, .df = jacobian, .n = count + problem.free_count, .p = problem.free_count, .params = &problem};
+    gsl_multifit_nlinear_workspace *workspace =
+        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, fdf.n, fdf.p);
+    gsl_vector *start = gsl_vector_calloc(problem.free_count);
+    gsl_matrix *covariance = gsl_matrix_alloc(problem.free_count, problem.free_count);
+    if (workspace && start && covariance) {
+        status = solve(&problem, workspace, &fdf, start, covariance, fit, error);
+    } else {
+        status = error_set(error, STATUS_NO_MEMORY, "no memory to fit %zu rows", count);
+    }
+    gsl_matrix_free(covariance);
+    gsl_vector_free(start);
+    gsl_multifit_nlinear_free(workspace);
+    return status;
+}
