@@ -533,6 +533,24 @@ START_TEST(tile_loops_keep_the_work)
 }
 END_TEST
 
+/* Half of the loads of the PTX are left in what stands for machine code here: half of the bytes. */
+START_TEST(machine_code_takes_bytes_from_ptx)
+{
+    struct code_profile ptx, sass;
+    read_profile(OWN "loops_sm90a.ptx", "gather", &ptx);
+    sass = ptx;
+    sass.iteration.lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] /= 2;
+    sass.iteration.distinct_bytes = sass.iteration.gather_distinct_bytes = NAN;
+    code_profile_take_bytes(&sass, &ptx);
+    ck_assert(sass.iteration.distinct_bytes == ptx.iteration.distinct_bytes / 2);
+    ck_assert(sass.iteration.gather_distinct_bytes == ptx.iteration.gather_distinct_bytes / 2);
+    ck_assert(sass.iteration.instructions_most == ptx.iteration.instructions_most);
+    ptx.iteration.distinct_bytes = NAN; /* PTX does not know either: nothing changes */
+    code_profile_take_bytes(&sass, &ptx);
+    ck_assert(!isnan(sass.iteration.distinct_bytes));
+}
+END_TEST
+
 START_TEST(tile_loops_need_warps)
 {
     struct code_profile profile;
@@ -569,6 +587,7 @@ Suite *suite_code_profile(void)
     tcase_add_test(hand, cut_texts_are_marked);
     tcase_add_loop_test(tile, tile_loops_keep_the_work, 0, cases);
     tcase_add_test(tile, tile_loops_need_warps);
+    tcase_add_test(tile, machine_code_takes_bytes_from_ptx);
     suite_add_tcase(suite, recorded);
     suite_add_tcase(suite, hand);
     suite_add_tcase(suite, tile);
