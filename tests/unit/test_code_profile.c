@@ -501,8 +501,9 @@ static double modelled_products(const struct tile_loop *loop, uint32_t warps)
     for (uint32_t i = 0; i < loop->mma_count; i++) {
         const struct mma_op *op = &loop->mma[i];
         ck_assert_uint_eq(op->m % (op->instruction_m * (op->warpgroup ? warps / 4 : warps)), 0);
-        sum += (double)(op->m / op->instruction_m) * (op->n / op->instruction_n) * (op->k / op->instruction_k) *
-               op->count * (op->warpgroup ? 4 : 1);
+        const uint32_t along_m = op->m / op->instruction_m, along_n = op->n / op->instruction_n;
+        const uint32_t depth = op->k / op->instruction_k, warps_each = op->warpgroup ? 4 : 1;
+        sum += (double)along_m * along_n * depth * warps_each * op->count;
     }
     return sum;
 }
