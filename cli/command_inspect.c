@@ -26,6 +26,7 @@ struct inspect_options {
     enum inspect_form form;
     enum code_listing_choice listing;
     bool all_loops;
+    uint64_t warps;
     const char *kernel, *arch, *output;
     struct operands operands;
 };
@@ -55,6 +56,7 @@ static enum status read_options(int argc, char **argv, struct inspect_options *o
         {.name = "listing", .kind = OPTION_TEXT, .target = &listing},
         {.name = "kernel", .kind = OPTION_TEXT, .target = &options->kernel},
         {.name = "arch", .kind = OPTION_TEXT, .target = &options->arch},
+        {0, "warps", OPTION_COUNT, &options->warps, 1, 64},
         {.name = "loops", .kind = OPTION_FLAG, .target = &options->all_loops},
         {.letter = 'o', .name = "output", .kind = OPTION_TEXT, .target = &options->output},
     };
@@ -159,7 +161,7 @@ int command_inspect(int argc, char **argv)
     if (status == STATUS_OK)
         status = compiled_code_read(options.operands.items, options.operands.count, options.listing, &code, &error);
     if (status == STATUS_OK)
-        status = inspect_rows_choose(&code, options.kernel, options.arch, &rows, &error);
+        status = inspect_rows_choose(&code, options.kernel, options.arch, (uint32_t)options.warps, &rows, &error);
     if (status == STATUS_OK)
         status = answer(&rows, &options, &error);
     free(rows.items);

@@ -340,7 +340,9 @@ static enum status read_request(int argc, char **argv, struct measure_request *r
         request->nvrtc = "";
     if (is_fake(request) && request->nvrtc == NULL)
         request->nvrtc = ""; /* nothing to compile for */
-    bool campaigns = request->out != NULL && !request->compile_only && !request->dry_run;
+    bool campaigns = !request->compile_only && !request->dry_run && (request->out != NULL || !request->check_only);
+    if (campaigns && request->out == NULL)
+        request->out = MEASURE_OUT_DEFAULT;
     if (request->cache == NULL && campaigns && !is_fake(request)) {
         /* Predictions compile in one process and measurements in another: one finds the code of the other. */
         (void)snprintf(request->own_cache, sizeof request->own_cache, "%.560s/code", request->out);
@@ -363,8 +365,6 @@ static enum status answer(int argc, char **argv, struct measure_request *request
     if (status == STATUS_OK)
         status = measure_source_plan(&source, request, &plan, error);
     bool in_process = request->dry_run || request->compile_only || (request->check_only && request->out == NULL);
-    if (status == STATUS_OK && !in_process && request->out == NULL)
-        status = error_set(error, STATUS_USAGE, "say where the rows go, with --out DIR");
     if (status == STATUS_OK && request->dry_run) {
         status = measure_dry_run(&plan, &source, request, error);
     } else if (status == STATUS_OK && request->compile_only) {

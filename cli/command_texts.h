@@ -193,7 +193,8 @@ int command_help(int argc, char **argv);
 
 #define MEASURE_SUMMARY "run verification kernels on a GPU, or compile them"
 #define MEASURE_USAGE                                                                                                  \
-    "measure KERNEL|SCENARIO|PLAN [...] --out DIR [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] [--limit "  \
+    "measure KERNEL|SCENARIO|PLAN [...] [--out DIR] [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] "         \
+    "[--limit "                                                                                                        \
     "N] [--seed N] [--check-only | --compile-only | --dry-run] [--arch LIST] [--cache DIR] [--nvrtc LIBRARY] "         \
     "[--format text|json|csv] | measure --list"
 #define MEASURE_HELP                                                                                                   \
@@ -208,7 +209,7 @@ int command_help(int argc, char **argv);
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \
-    "  --out DIR             where rows go; needed to measure\n"                                                       \
+    "  --out DIR             where rows go (default measurements)\n"                                                   \
     "  --budget T            start no configuration after this time: 600s, 10m, 1.5h. Of a plan with more than\n"      \
     "                        100,000 configurations, so many are drawn by --seed, evenly over the plan\n"              \
     "  --resume              go on in a DIR that already holds rows of this plan\n"                                    \

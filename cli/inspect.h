@@ -22,10 +22,10 @@ struct inspect_rows {
     struct inspect_row *items; /* free() */
 };
 
-/* Keeps variants of kernel `kernel` and architecture `arch` ("sm_90", "90a"), each NULL for all. STATUS_USAGE where
- * nothing is left, with what there is. */
+/* Keeps variants of kernel `kernel` and architecture `arch` ("sm_90", "90a"), each NULL for all. warps: of a CTA, where
+ * no file tells; 0 unknown. STATUS_USAGE where nothing is left, with what there is. */
 MUST_CHECK enum status inspect_rows_choose(const struct compiled_code *code, const char *kernel, const char *arch,
-                                           struct inspect_rows *rows, struct error *error);
+                                           uint32_t warps, struct inspect_rows *rows, struct error *error);
 /* "sm_90a", "" unknown. Returns out. */
 const char *inspect_arch_text(const struct compiled_kernel *kernel, char out[16]);
 

@@ -88,6 +88,13 @@ static double loop_cell(const struct inspect_row *row, unsigned member)
     return row->has_loop ? values[member] : (double)NAN;
 }
 
+/* Where the code has all bounds as literals. */
+static double turns_cell(const struct inspect_row *row, unsigned unused)
+{
+    (void)unused;
+    return row->has_loop ? row->variant->profile->trip.turns * row->variant->profile->outer_turns : (double)NAN;
+}
+
 static double tile_cell(const struct inspect_row *row, unsigned side)
 {
     if (!row->has_loop || row->loop.mma_count == 0) {
@@ -134,6 +141,7 @@ static const struct table_column columns[] = {
     {"prologue_bytes", loop_cell, 12},
     {"epilogue_bytes", loop_cell, 13},
     {"serial_steps", loop_cell, 14},
+    {"loop.iterations", turns_cell, 0},
     {"loop.declared_stages", loop_cell, 0},
     {"loop.buffers", loop_cell, 1},
     {"loop.gather.rows", gather_cell, LOAD_ROWS},

@@ -33,7 +33,7 @@ static int compare_names(const void *left, const void *right)
 }
 
 /* What the loop is besides what the code tells: nothing assumed that would look like a figure. */
-static void compute_loop(struct inspect_row *row)
+static void compute_loop(struct inspect_row *row, uint32_t warps_given)
 {
     const struct compiled_kernel *kernel = &row->variant->kernel;
     const struct code_figure *threads = &kernel->figures[COMPILED_THREADS],
@@ -49,12 +49,12 @@ static void compute_loop(struct inspect_row *row)
                                    .spill_bytes = NAN,
                                    .prologue_distinct_fraction = 1};
     row->loop.gather = row->loop.stream = (struct tile_load){.pipelined = true, .exposures = 1, .distinct_fraction = 1};
-    uint32_t warps =
-        threads->state != FIGURE_UNKNOWN && threads->value <= 65536 ? (uint32_t)(threads->value + 31) / 32 : 0;
+    bool is_told = threads->state != FIGURE_UNKNOWN && threads->value <= 65536;
+    uint32_t warps = is_told ? (uint32_t)(threads->value + 31) / 32 : warps_given;
     row->has_loop = code_profile_tile_loop(row->variant->profile, warps, &row->loop, row->assumed, sizeof row->assumed,
                                            &error) == STATUS_OK;
     if (!row->has_loop) {
-        (void)snprintf(row->assumed, sizeof row->assumed, "%s", error.text);
+        (void)snprintf(row->assumed, sizeof row->assumed, "%.700s%s", error.text, warps == 0 ? " (--warps)" : "");
     }
 }
 
@@ -83,7 +83,7 @@ static enum status nothing_left(const struct compiled_code *code, const char *ke
     return status;
 }
 
-enum status inspect_rows_choose(const struct compiled_code *code, const char *kernel, const char *arch,
+enum status inspect_rows_choose(const struct compiled_code *code, const char *kernel, const char *arch, uint32_t warps,
                                 struct inspect_rows *rows, struct error *error)
 {
     *rows = (struct inspect_rows){.code = code, .items = calloc(code->count + 1, sizeof *rows->items)};
@@ -105,7 +105,7 @@ enum status inspect_rows_choose(const struct compiled_code *code, const char *ke
         bool is_same =
             i > 0 && strcmp(rows->items[i].variant->kernel.name, rows->items[i - 1].variant->kernel.name) == 0;
         rows->items[i].number = is_same ? rows->items[i - 1].number + 1 : 1;
-        compute_loop(&rows->items[i]);
+        compute_loop(&rows->items[i], warps);
     }
     return STATUS_OK;
 }

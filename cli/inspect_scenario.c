@@ -259,7 +259,9 @@ static void print_workload(const struct scenario_writer *self)
     (void)fprintf(self->stream, "# What no compiled file tells: answer with -s NAME=VALUE, or put the number here.\n"
                                 "workload:\n");
     print_ask(self, "grid", "CTAs of the launch");
-    if (profile != NULL && profile->has_loop) {
+    if (is_known_everywhere(self, "loop.iterations")) {
+        /* The table has them. */
+    } else if (profile != NULL && profile->has_loop) {
         (void)snprintf(text, sizeof text, "turns of the main loop per CTA; the code says %s",
                        code_trip_text(&profile->trip, turns, sizeof turns));
         print_ask(self, "iterations", text);
@@ -300,7 +302,7 @@ static void print_kernel(const struct scenario_writer *self)
     print_figure(self, "epilogue_bytes", "epilogue_bytes", NULL);
     (void)fprintf(self->stream, "    loop:\n      from: %s\n      ", self->table);
     print_keys(self);
-    (void)fprintf(self->stream, "\n      iterations: iterations\n");
+    (void)fputs(is_known_everywhere(self, "loop.iterations") ? "\n" : "\n      iterations: iterations\n", self->stream);
     bool has_gather = false, has_stream = false;
     for (size_t row = 0; row < self->rows->count; row++) {
         has_gather = has_gather || self->rows->items[row].loop.gather.rows > 0;

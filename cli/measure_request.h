@@ -10,7 +10,8 @@ enum {
     MEASURE_WITHOUT_BUDGET_MAX = 20000, /* configurations that run without --budget */
     MEASURE_CONFIGS_MAX = 100000        /* of a larger plan that many are drawn */
 };
-#define MEASURE_WORKER_WORD ":worker" /* the last operand of the worker process */
+#define MEASURE_OUT_DEFAULT "measurements" /* where rows go without --out */
+#define MEASURE_WORKER_WORD ":worker"      /* the last operand of the worker process */
 
 struct measure_request {
     struct operands operands; /* kernels, scenarios, plans */

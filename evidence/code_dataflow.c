@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Two flows over registers. Which loads feed an address: one pass over a turn of the loop. Which bits of the thread's
- * index each bit of a register depends on: passes over the kernel until nothing changes. */
+ * Two flows over registers (docs/MODEL.md CODE-3). Which loads feed an address: one pass over a turn of the loop. Which
+ * bits of the thread's index each bit of a register depends on: passes over the kernel until nothing changes. */
 #include "evidence/code_dataflow.h"
 
 #include <string.h>

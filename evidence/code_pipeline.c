@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * How far ahead of their use asynchronous copies run: the groups are played through turn by turn. */
+ * CODE-4: how far ahead of their use asynchronous copies run: the groups are played through turn by turn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,8 @@ void code_note(struct code_profile *profile, const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- which loop ------------------------------------------------------------------------------------------------ */
+/* ---- which loop: CODE-1
+ * ------------------------------------------------------------------------------------------------ */
 /* Work of one turn of a loop's own blocks, inner loops not included. */
 struct loop_work {
     double flop, bytes, instructions;
@@ -192,7 +193,8 @@ static bool mark_stretches(struct code_profiler *self, uint32_t loop)
     return true;
 }
 
-/* ---- counting -------------------------------------------------------------------------------------------------- */
+/* ---- counting: CODE-2
+ * -------------------------------------------------------------------------------------------------- */
 static int traffic_of(const struct code_instruction *item)
 {
     switch ((unsigned)item->op) { /* the other operations are not listed */
@@ -620,4 +622,32 @@ enum status code_profile_compute(const struct code_listing *listing, struct code
     code_graph_release(&self.graph);
     arena_release(&self.arena);
     return status == STATUS_OK ? STATUS_OK : error_set(error, status, "kernel '%.200s' is too large", listing->name);
+}
+
+static double asked_lane_bytes(const struct code_tally *tally)
+{
+    return tally->lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] + tally->lane_bytes[CODE_TRAFFIC_ASYNC_COPY];
+}
+
+static void take_bytes(struct code_tally *sass, const struct code_tally *ptx)
+{
+    const double asked = asked_lane_bytes(ptx);
+    const double ratio = asked > 0 ? asked_lane_bytes(sass) / asked : 0;
+    if (ratio == 0 || isnan(ptx->distinct_bytes)) {
+        return;
+    }
+    sass->distinct_bytes = ptx->distinct_bytes * ratio;
+    sass->async_distinct_bytes = ptx->async_distinct_bytes * ratio;
+    sass->gather_distinct_bytes = ptx->gather_distinct_bytes * ratio;
+    sass->gather_async_distinct_bytes = ptx->gather_async_distinct_bytes * ratio;
+}
+
+void code_profile_take_bytes(struct code_profile *sass, const struct code_profile *ptx)
+{
+    take_bytes(&sass->prologue, &ptx->prologue);
+    take_bytes(&sass->iteration, &ptx->iteration);
+    take_bytes(&sass->epilogue, &ptx->epilogue);
+    if (sass->has_producer && ptx->has_producer) {
+        take_bytes(&sass->producer, &ptx->producer);
+    }
 }

@@ -141,6 +141,11 @@ struct code_profile {
 MUST_CHECK enum status code_profile_compute(const struct code_listing *listing, struct code_profile *profile,
                                             struct error *error);
 
+/* Machine code says what is issued, PTX what addresses depend on. Where *sass has the profile of machine code and *ptx
+ * that of the PTX it was made from: the bytes without repetition of each stretch come from PTX, in proportion to the
+ * bytes that the threads ask for in both (loads may have gone, or turns been unrolled). Nothing else changes. */
+void code_profile_take_bytes(struct code_profile *sass, const struct code_profile *ptx);
+
 /* Figures of the compiled loop as a tile loop, for `warps` warps per CTA (0: the profile's threads / 32). Fields that
  * the code does not determine keep what *loop has: iterations, distinct fractions, alignment, ragged. Where a loop of
  * other warps feeds the main one, its copies are taken as issued by one thread (bulk) or one warp. Each assumption goes

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Induction variables: a register that each turn steps by a literal, tested against something that stays the same. */
+ * CODE-6, induction variables: a register that each turn steps by a literal, tested against something that stays the
+ * same. */
 #include "evidence/code_trip.h"
 
 #include <math.h>

@@ -629,10 +629,10 @@ static enum status read_instruction(struct body *body, struct ptx_slice word, ui
     if (status != STATUS_OK || body->ended) {
         return status;
     }
-    if (body->count >= PTX_INSTRUCTIONS_MAX) {
+    if (body->reader->file->instruction_count + body->count >= PTX_INSTRUCTIONS_MAX) {
         body->listing->truncated = true;
-        (void)snprintf(body->listing->note, sizeof body->listing->note, "only the first %d instructions were read",
-                       PTX_INSTRUCTIONS_MAX);
+        (void)snprintf(body->listing->note, sizeof body->listing->note,
+                       "only the first %d instructions of the file were read", PTX_INSTRUCTIONS_MAX);
         return STATUS_OK;
     }
     struct code_instruction *items = grown(body->items, body->count, 2, &body->capacity, sizeof *items);
@@ -963,6 +963,7 @@ enum status ptx_read_body(struct ptx_reader *reader, struct ptx_names *names, st
     }
     if (status == STATUS_OK) {
         status = store_listing(body);
+        reader->file->instruction_count += body->count;
     }
     free(body->items);
     free(body->pool);

@@ -13,7 +13,7 @@
 
 enum {
     PTX_ENTRIES_MAX = 16384,
-    PTX_INSTRUCTIONS_MAX = 4 << 20, /* per entry; what follows is left out and the listing marked truncated */
+    PTX_INSTRUCTIONS_MAX = 4 << 20, /* of the file; what follows is left out and the listings marked truncated */
     PTX_SCOPES_MAX = 64             /* nested braces */
 };
 
@@ -25,6 +25,7 @@ struct ptx_file {
     size_t entry_count;
     struct code_listing *entries; /* in the order of the text; owned, as all they point to */
     uint64_t module_shared_bytes; /* .shared with a size outside of entries */
+    size_t instruction_count;     /* of all entries */
     size_t function_count;        /* bodies of .func that were passed over */
     bool truncated;               /* the text ended inside a kernel or function: the last entry is marked as well */
 };

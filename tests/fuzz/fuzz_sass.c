@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Fuzz target: SASS text; what came out must be whole. */
+ * Fuzz target: SASS text; what came out must be whole, and must do for a profile. */
+#include "evidence/code_profile.h"
 #include "evidence/sass_listing.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -28,6 +29,16 @@ static void check_listing(const struct code_listing *listing)
     }
 }
 
+static void check_profile(const struct code_listing *listing)
+{
+    struct code_profile *profile = calloc(1, sizeof *profile);
+    struct error error = {0};
+    if (profile != NULL && code_profile_compute(listing, profile, &error) == STATUS_OK) {
+        FUZZ_REQUIRE(profile->iteration.instructions_most >= profile->iteration.instructions_sure);
+    }
+    free(profile);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sass_file file;
@@ -36,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(file.function_count > 0);
         for (size_t i = 0; i < file.function_count; i++) {
             check_listing(&file.functions[i]);
+            check_profile(&file.functions[i]);
         }
     } else {
         FUZZ_REQUIRE(error.text[0] != '\0' && file.function_count == 0 && file.functions == NULL);

@@ -501,8 +501,9 @@ static double modelled_products(const struct tile_loop *loop, uint32_t warps)
     for (uint32_t i = 0; i < loop->mma_count; i++) {
         const struct mma_op *op = &loop->mma[i];
         ck_assert_uint_eq(op->m % (op->instruction_m * (op->warpgroup ? warps / 4 : warps)), 0);
-        sum += (double)(op->m / op->instruction_m) * (op->n / op->instruction_n) * (op->k / op->instruction_k) *
-               op->count * (op->warpgroup ? 4 : 1);
+        const uint32_t along_m = op->m / op->instruction_m, along_n = op->n / op->instruction_n;
+        const uint32_t depth = op->k / op->instruction_k, warps_each = op->warpgroup ? 4 : 1;
+        sum += (double)along_m * along_n * depth * warps_each * op->count;
     }
     return sum;
 }
@@ -530,6 +531,24 @@ START_TEST(tile_loops_keep_the_work)
     if (expected->tile_bytes > 0) {
         ck_assert(loop.stream.pipelined && loop.gather.rows == 0);
     }
+}
+END_TEST
+
+/* Half of the loads of the PTX are left in what stands for machine code here: half of the bytes. */
+START_TEST(machine_code_takes_bytes_from_ptx)
+{
+    struct code_profile ptx, sass;
+    read_profile(OWN "loops_sm90a.ptx", "gather", &ptx);
+    sass = ptx;
+    sass.iteration.lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] /= 2;
+    sass.iteration.distinct_bytes = sass.iteration.gather_distinct_bytes = NAN;
+    code_profile_take_bytes(&sass, &ptx);
+    ck_assert(sass.iteration.distinct_bytes == ptx.iteration.distinct_bytes / 2);
+    ck_assert(sass.iteration.gather_distinct_bytes == ptx.iteration.gather_distinct_bytes / 2);
+    ck_assert(sass.iteration.instructions_most == ptx.iteration.instructions_most);
+    ptx.iteration.distinct_bytes = NAN; /* PTX does not know either: nothing changes */
+    code_profile_take_bytes(&sass, &ptx);
+    ck_assert(!isnan(sass.iteration.distinct_bytes));
 }
 END_TEST
 
@@ -569,6 +588,7 @@ Suite *suite_code_profile(void)
     tcase_add_test(hand, cut_texts_are_marked);
     tcase_add_loop_test(tile, tile_loops_keep_the_work, 0, cases);
     tcase_add_test(tile, tile_loops_need_warps);
+    tcase_add_test(tile, machine_code_takes_bytes_from_ptx);
     suite_add_tcase(suite, recorded);
     suite_add_tcase(suite, hand);
     suite_add_tcase(suite, tile);

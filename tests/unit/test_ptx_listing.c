@@ -391,6 +391,34 @@ START_TEST(limits_are_told)
 }
 END_TEST
 
+/* Two kernels that are too long together: the second is given as far as the limit goes. */
+START_TEST(instructions_are_limited)
+{
+    enum {
+        FIRST = PTX_INSTRUCTIONS_MAX - 100
+    };
+    struct ptx_file file;
+    struct text_buffer text = {0};
+    text_buffer_append(&text, HEAD ".entry a(){");
+    for (int i = 0; i < FIRST; i++) {
+        text_buffer_append(&text, "ret;");
+    }
+    text_buffer_append(&text, "}\n.entry b(){ A: ");
+    for (int i = 0; i < 200; i++) {
+        text_buffer_append(&text, "ret;");
+    }
+    text_buffer_append(&text, "bra A; B: ret;}\n");
+    ck_assert(!text.failed);
+    read_text(text.text, &file);
+    ck_assert_uint_eq(file.entries[0].count, FIRST);
+    ck_assert(!file.entries[0].truncated && file.entries[1].truncated);
+    ck_assert_uint_eq(file.entries[1].count, 100);
+    ck_assert_ptr_nonnull(strstr(file.entries[1].note, "only the first"));
+    ptx_file_release(&file);
+    text_buffer_release(&text);
+}
+END_TEST
+
 START_TEST(what_is_unknown_is_counted)
 {
     struct ptx_file file;
@@ -485,6 +513,7 @@ Suite *suite_ptx_listing(void)
     tcase_add_test(files, a_file_of_several_kernels);
     tcase_add_loop_test(files, wrong_text_is_told_with_its_line, 0, (int)(sizeof wrongs / sizeof *wrongs));
     tcase_add_test(files, limits_are_told);
+    tcase_add_test(files, instructions_are_limited);
     tcase_add_test(files, what_is_unknown_is_counted);
     tcase_add_test(files, text_cut_at_every_length);
     tcase_add_test(files, a_large_text);

@@ -13,7 +13,6 @@ say sparse_decode -s block_t --out d
 say occam-sparse-decode -s block_t=17 --out d
 say sparse_decode --budget 600 --out d
 say sparse_decode --budget soon --out d
-say sparse_decode
 say sparse_decode --arch banana --compile-only
 say sparse_decode gqa_decode --compile-only
 say sparse_decode --device-backend quantum --out d

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Measurement files bound to a scenario: columns named after its knobs and workload variables become kernel cases, the
+ * time column becomes seconds. Ours and foreign tables alike. Used by calibrate, validate, judge and propose. */
+#ifndef OCCAM_CALIBRATE_MEASURED_ROWS_H
+#define OCCAM_CALIBRATE_MEASURED_ROWS_H
+
+#include "calibrate/kernel_fit.h"
+#include "evidence/scenario.h"
+
+struct measured_rows_options {
+    const char *time_column; /* NULL: time_us, else the only column named time_ns, time_us, time_ms or time_s; the unit
+                                is its ending */
+    const char *kernel;      /* only rows whose `kernel` column says so; NULL: all */
+    bool first_kernel_only;  /* the time is of the scenario's first kernel alone (a profiler's row), not of the layer */
+};
+
+struct measured_rows {
+    size_t count;
+    struct kernel_row *rows; /* configurations, repeats of one merged into their median (CAL-1) */
+    double *values;          /* count x scenario_variable_count: knobs and workload of each row */
+    size_t variable_count;
+    size_t read, repeats, infeasible, failed,
+        references;                          /* rows of the files, and those that are no row here, by why */
+    uint32_t group_count;                    /* different workloads */
+    char device[96], gpu_id[64], driver[64]; /* common to all rows; "" where no column says */
+    double sm_clock_mhz;                     /* median, NaN unknown */
+    uint64_t hash;                           /* of the files' bytes */
+    unsigned warning_count;
+    char warnings[8][200]; /* suspected unit, spread of repeats, more than one GPU of a kind: one line each */
+};
+
+/* Reads paths[0..path_count). Errors name file and line: a missing column that has no single value in the scenario, a
+ * time that is zero, negative or no number, a value outside a knob's list (foreign values are taken for workload),
+ * rows of different devices, a configuration that the device cannot run though it was timed, no row left. A factor of
+ * about a thousand between times and predictions is STATUS_BAD_DATA that says which unit it suspects.
+ * Release with measured_rows_release. */
+MUST_CHECK enum status measured_rows_read(const struct scenario *scenario, const char *const *paths, size_t path_count,
+                                          const struct measured_rows_options *options, struct measured_rows *rows,
+                                          struct error *error);
+void measured_rows_release(struct measured_rows *rows);
+
+#endif
