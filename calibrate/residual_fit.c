@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "calibrate/gsl_errors.h"
 #include "model/predict/calibrated_time.h"
+#include "model/predict/residual_factor.h"
 
 enum {
     FEATURES = CALIBRATION_FEATURE_COUNT,
@@ -190,15 +191,11 @@ static enum status solve_weights(struct calibration_residual *residual, unsigned
         const gsl_vector_const_view right = gsl_vector_const_view_array(residuals, count);
         gsl_vector_view weights = gsl_vector_view_array(residual->weights, count);
         code = gsl_linalg_cholesky_solve(matrix, &right.vector, &weights.vector);
-        for (size_t i = 0; i < count; i++) {
-            for (size_t j = 0; j <= i; j++) {
-                residual->factor[i * count + j] = gsl_matrix_get(matrix, i, j);
-            }
-        }
     }
     free(distances);
     gsl_matrix_free(matrix);
-    return code == GSL_SUCCESS ? STATUS_OK : gsl_errors_status(code, "solving for the residual process", error);
+    return code == GSL_SUCCESS ? residual_factor_compute(residual, error)
+                               : gsl_errors_status(code, "solving for the residual process", error);
 }
 
 enum status residual_fit(struct calibration *calibration, const double *features, const double *residuals, size_t count,
