@@ -14,10 +14,12 @@
 enum {
     FOLDS_MAX = 10,
     ROWS_LEAST = 5,
-    RESIDUAL_ROWS_LEAST = 12 /* fewer say nothing about a process in this many features */
+    RESIDUAL_ROWS_LEAST = 12, /* fewer say nothing about a process in this many features */
+    SEARCH_ROWS_LEAST = 48    /* fewer leave the process's hyperparameters at their priors */
 };
-/* The process must take this share off the held-out error before it is used (CAL-4). */
-static const double residual_gain_least = 0.02;
+/* The process is left out where it makes the held-out error larger by more than this: two dozen rows cannot tell
+ * smaller differences from chance, and over twenty splits of four tables it helped more often than not (CAL-4). */
+static const double residual_loss_most = 1.15;
 
 void kernel_calibration_options_init(struct kernel_calibration_options *options)
 {
@@ -49,37 +51,62 @@ static void take_fit(const struct kernel_fit *fit, double level, struct calibrat
     calibration->parameters.model_log_sigma = fit->form_log_sigma;
 }
 
-/* Features and what the form leaves over, of these rows. */
-static enum status leftovers(const struct trainer *self, const struct calibration *calibration, const uint32_t *which,
-                             size_t count, struct error *error)
+/* What the form leaves over of these rows, and (features not NULL) their features. */
+static enum status leftovers(const struct trainer *self, const struct model_parameters *parameters,
+                             const uint32_t *which, size_t count, double *features, double *residuals,
+                             struct error *error)
 {
     struct time_model model;
-    enum status status = time_model_init(&model, self->device, &calibration->parameters, error);
+    enum status status = time_model_init(&model, self->device, parameters, error);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct kernel_row *row = &self->rows[which[i]];
         struct layer_time time;
         layer_time_predict(&model, &row->layer, &time);
-        calibration_features(&model, &row->layer, &time, self->features + i * CALIBRATION_FEATURE_COUNT);
-        self->residuals[i] = log(row->time_s / time.time_s);
+        residuals[i] = log(row->time_s / time.time_s);
+        if (features) {
+            calibration_features(&model, &row->layer, &time, features + i * CALIBRATION_FEATURE_COUNT);
+        }
     }
     return status;
 }
 
-/* Form and, where asked, process on these rows; *calibration is initialised here. */
-static enum status train(const struct trainer *self, const uint32_t *which, size_t count, bool with_residual,
-                         struct calibration *calibration, struct kernel_fit *fit, struct error *error)
+/* The form alone. *calibration is initialised here. */
+static enum status train_form(const struct trainer *self, const uint32_t *which, size_t count,
+                              struct calibration *calibration, struct kernel_fit *fit, struct error *error)
 {
     calibration_init(calibration);
-    enum status status = kernel_fit_run(self->device, self->priors, self->rows, which, count, fit, error);
-    if (status != STATUS_OK) {
-        return status;
+    const enum status status = kernel_fit_run(self->device, self->priors, self->rows, which, count, NULL, fit, error);
+    if (status == STATUS_OK) {
+        take_fit(fit, self->options->interval_level, calibration);
+        calibration->row_count = (uint32_t)count;
     }
-    take_fit(fit, self->options->interval_level, calibration);
-    calibration->row_count = (uint32_t)count;
-    if (with_residual) {
-        status = leftovers(self, calibration, which, count, error);
+    return status;
+}
+
+/* CAL-4: form and process together. The parameters are fitted under the process's covariance, the process to what they
+ * leave; with rows enough its hyperparameters follow the rows, and both are fitted once more. */
+static enum status train_hybrid(const struct trainer *self, const uint32_t *which, size_t count,
+                                struct calibration *calibration, struct kernel_fit *fit, struct error *error)
+{
+    struct calibration *result = calibration;
+    calibration_init(result);
+    enum status status = leftovers(self, self->priors, which, count, self->features, self->residuals, error);
+    status = status == STATUS_OK ? residual_start(result, self->features, count, error) : status;
+    const int passes = count >= SEARCH_ROWS_LEAST ? 2 : 1;
+    for (int pass = 0; pass < passes && status == STATUS_OK; pass++) {
         status =
-            status == STATUS_OK ? residual_fit(calibration, self->features, self->residuals, count, error) : status;
+            kernel_fit_run(self->device, self->priors, self->rows, which, count, result->residual.factor, fit, error);
+        status = status == STATUS_OK ? leftovers(self, &fit->parameters, which, count, NULL, self->residuals, error)
+                                     : status;
+        if (pass + 1 < passes && status == STATUS_OK) {
+            status = residual_search(result, self->residuals, error);
+        }
+    }
+    status = status == STATUS_OK ? residual_weigh(result, self->residuals, error) : status;
+    if (status == STATUS_OK) {
+        take_fit(fit, self->options->interval_level, result);
+        result->row_count = (uint32_t)count;
+        result->form_log_sigma = sqrt(result->residual.noise);
     }
     return status;
 }
@@ -113,14 +140,13 @@ static enum status run_fold(const struct trainer *self, size_t first, size_t las
             others[count++] = self->which[i];
         }
     }
-    enum status status = train(self, others, count, false, &calibration, &fit, error);
+    enum status status = train_form(self, others, count, &calibration, &fit, error);
     if (status == STATUS_OK) {
         status = score_held_out(self, &calibration, first, last, self->form_scores, self->form_errors, error);
     }
     if (status == STATUS_OK && try_residual) {
-        status = leftovers(self, &calibration, others, count, error);
-        status =
-            status == STATUS_OK ? residual_fit(&calibration, self->features, self->residuals, count, error) : status;
+        calibration_release(&calibration);
+        status = train_hybrid(self, others, count, &calibration, &fit, error);
         status = status == STATUS_OK
                      ? score_held_out(self, &calibration, first, last, self->hybrid_scores, self->hybrid_errors, error)
                      : status;
@@ -187,8 +213,9 @@ static enum status calibrate_rows(struct trainer *self, struct calibration *cali
     report->folds = self->folds;
     report->form_error = median_in_place(self->form_errors, self->count);
     report->hybrid_error = try_residual ? median_in_place(self->hybrid_errors, self->count) : (double)NAN;
-    report->residual_used = try_residual && report->hybrid_error < report->form_error * (1 - residual_gain_least);
-    status = train(self, self->which, self->count, report->residual_used, calibration, &report->fit, error);
+    report->residual_used = try_residual && report->hybrid_error < report->form_error * residual_loss_most;
+    status = report->residual_used ? train_hybrid(self, self->which, self->count, calibration, &report->fit, error)
+                                   : train_form(self, self->which, self->count, calibration, &report->fit, error);
     struct calibrated_model *model = malloc(sizeof *model);
     if (status == STATUS_OK) {
         double *scores = report->residual_used ? self->hybrid_scores : self->form_scores;

@@ -55,7 +55,9 @@ static void setup(void)
         calibration_features(&model, &rows.rows[i].layer, &time, features + i * CALIBRATION_FEATURE_COUNT);
         residuals[i] = log(rows.rows[i].time_s / time.time_s);
     }
-    ck_assert_int_eq(residual_fit(&calibration, features, residuals, TRAIN, &error), STATUS_OK);
+    ck_assert_int_eq(residual_start(&calibration, features, TRAIN, &error), STATUS_OK);
+    ck_assert_int_eq(residual_search(&calibration, residuals, &error), STATUS_OK);
+    ck_assert_int_eq(residual_weigh(&calibration, residuals, &error), STATUS_OK);
     (void)snprintf(calibration.name, sizeof calibration.name, "gemm \"x\" é");
     memcpy(calibration.parameters.calibration, calibration.name, sizeof calibration.name);
     (void)snprintf(calibration.scenario, sizeof calibration.scenario, "occam-gemm-tile");
