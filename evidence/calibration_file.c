@@ -114,6 +114,7 @@ static void write_document(struct json_writer *writer, const struct calibration 
     write_provenance(writer, calibration, provenance);
     json_writer_number(writer, "interval_level", calibration->interval_level);
     json_writer_number(writer, "form_log_sigma", calibration->form_log_sigma);
+    json_writer_number(writer, "model_log_sigma", calibration->parameters.model_log_sigma);
     json_writer_number(writer, "stretch", calibration->stretch);
     json_writer_number(writer, "leverage_limit", calibration->leverage_limit);
     write_parameters(writer, calibration);
@@ -365,6 +366,9 @@ static enum status read_scales(const struct reader *self, const json_t *root, st
         status = read_number(self, root, "form_log_sigma", 1e-6, 10, 0, &calibration->form_log_sigma);
     }
     if (status == STATUS_OK) {
+        status = read_number(self, root, "model_log_sigma", 0, 10, 0, &calibration->parameters.model_log_sigma);
+    }
+    if (status == STATUS_OK) {
         status = read_number(self, root, "stretch", 1e-6, 1e6, 0, &calibration->stretch);
     }
     if (status == STATUS_OK) {
@@ -527,7 +531,6 @@ static enum status read_document(const struct reader *self, const json_t *root, 
     status = status == STATUS_OK ? read_parameters(self, root, calibration) : status;
     status = status == STATUS_OK ? read_residual(self, root, calibration) : status;
     if (status == STATUS_OK) {
-        calibration->parameters.model_log_sigma = calibration->form_log_sigma;
         calibration->parameters.interval_level = calibration->interval_level;
         memcpy(calibration->parameters.calibration, calibration->name, sizeof calibration->name);
     }
