@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "calibrate/gsl_errors.h"
 #include "model/predict/calibrated_time.h"
+#include "model/predict/residual_factor.h"
 
 enum {
     FEATURES = CALIBRATION_FEATURE_COUNT,
@@ -152,23 +153,6 @@ static unsigned varying_features(const struct calibration_residual *residual)
     return varying;
 }
 
-/* The factor of K + noise at the present hyperparameters. */
-static enum status factorise(struct calibration_residual *residual, struct error *error)
-{
-    const size_t count = residual->row_count;
-    double *distances = malloc(count * count * sizeof(double));
-    gsl_matrix_view matrix = gsl_matrix_view_array(residual->factor, count, count);
-    int code = distances ? GSL_SUCCESS : GSL_ENOMEM;
-    if (code == GSL_SUCCESS) {
-        fill_distances(residual, varying_features(residual), 1, count, distances);
-        fill_covariance(distances, count, count, residual->amplitude, residual->length, residual->noise,
-                        &matrix.matrix);
-        code = gsl_linalg_cholesky_decomp1(&matrix.matrix);
-    }
-    free(distances);
-    return code == GSL_SUCCESS ? STATUS_OK : gsl_errors_status(code, "factoring the residual process", error);
-}
-
 enum status residual_start(struct calibration *calibration, const double *features, size_t count, struct error *error)
 {
     if (count < 4) {
@@ -182,7 +166,7 @@ enum status residual_start(struct calibration *calibration, const double *featur
         calibration->residual.amplitude = exp(hyperpriors[0].center);
         calibration->residual.length = exp(hyperpriors[1].center);
         calibration->residual.noise = exp(hyperpriors[2].center);
-        status = factorise(&calibration->residual, error);
+        status = residual_factor_compute(&calibration->residual, error);
     }
     return status;
 }
@@ -217,7 +201,7 @@ enum status residual_search(struct calibration *calibration, const double *resid
     residual->amplitude = exp(logs[0]);
     residual->length = exp(logs[1]);
     residual->noise = exp(logs[2]);
-    return factorise(residual, error);
+    return residual_factor_compute(residual, error);
 }
 
 enum status residual_weigh(struct calibration *calibration, const double *residuals, struct error *error)
