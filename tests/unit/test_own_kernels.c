@@ -75,7 +75,7 @@ static void check_row(size_t row)
     same(row, "registers", launch->registers_per_thread);
     same(row, "smem_bytes", (double)launch->dynamic_smem_bytes);
     same(row, "driver_ctas_per_sm", occupancy_ctas_per_sm(limits, launch));
-    ck_assert_msg(launch->registers_source == INPUT_SOURCE_MEASURED, "line %u: registers are not of the table",
+    ck_assert_msg(launch->registers_source == INPUT_SOURCE_COMPILED, "line %u: registers are not of the table",
                   table.lines[row]);
     if (layer.kernel_count > 1 && !layer.kernels[1].skipped) {
         same(row, "second_grid_ctas", (double)second->grid_ctas);
