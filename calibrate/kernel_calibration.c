@@ -13,9 +13,9 @@
 
 enum {
     FOLDS_MAX = 10,
+    LEAVE_ONE_OUT_MAX = 32, /* up to here every row is a fold of its own */
     ROWS_LEAST = 5,
-    RESIDUAL_ROWS_LEAST = 12, /* fewer say nothing about a process in this many features */
-    SEARCH_ROWS_LEAST = 48    /* fewer leave the process's hyperparameters at their priors */
+    RESIDUAL_ROWS_LEAST = 12 /* fewer say nothing about a process in this many features */
 };
 /* The process is left out where it makes the held-out error larger by more than this: two dozen rows cannot tell
  * smaller differences from chance, and over twenty splits of four tables it helped more often than not (CAL-4). */
@@ -37,7 +37,6 @@ struct trainer {
     unsigned folds;
     double *form_scores, *hybrid_scores; /* |ln error| / sigma of held-out rows */
     double *form_errors, *hybrid_errors; /* |ln error| */
-    double *features, *residuals;        /* scratch */
 };
 
 static void take_fit(const struct kernel_fit *fit, double level, struct calibration *calibration)
@@ -70,6 +69,23 @@ static enum status leftovers(const struct trainer *self, const struct model_para
     return status;
 }
 
+/* The residual process on top of fitted parameters. */
+static enum status add_process(const struct trainer *self, const uint32_t *which, size_t count,
+                               struct calibration *calibration, struct error *error)
+{
+    double *features = malloc(count * (CALIBRATION_FEATURE_COUNT + 1) * sizeof *features);
+    if (!features) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the features of %zu rows", count);
+    }
+    double *residuals = features + count * CALIBRATION_FEATURE_COUNT;
+    enum status status = leftovers(self, &calibration->parameters, which, count, features, residuals, error);
+    status = status == STATUS_OK ? residual_start(calibration, features, count, error) : status;
+    status = status == STATUS_OK ? residual_search(calibration, residuals, error) : status;
+    status = status == STATUS_OK ? residual_weigh(calibration, residuals, error) : status;
+    free(features);
+    return status;
+}
+
 /* The form alone. *calibration is initialised here. */
 static enum status train_form(const struct trainer *self, const uint32_t *which, size_t count,
                               struct calibration *calibration, struct kernel_fit *fit, struct error *error)
@@ -83,30 +99,13 @@ static enum status train_form(const struct trainer *self, const uint32_t *which,
     return status;
 }
 
-/* CAL-4: form and process together. The parameters are fitted under the process's covariance, the process to what they
- * leave; with rows enough its hyperparameters follow the rows, and both are fitted once more. */
+/* CAL-4: the form, then the process on what it leaves. *calibration is initialised here. */
 static enum status train_hybrid(const struct trainer *self, const uint32_t *which, size_t count,
                                 struct calibration *calibration, struct kernel_fit *fit, struct error *error)
 {
-    struct calibration *result = calibration;
-    calibration_init(result);
-    enum status status = leftovers(self, self->priors, which, count, self->features, self->residuals, error);
-    status = status == STATUS_OK ? residual_start(result, self->features, count, error) : status;
-    const int passes = count >= SEARCH_ROWS_LEAST ? 2 : 1;
-    for (int pass = 0; pass < passes && status == STATUS_OK; pass++) {
-        status =
-            kernel_fit_run(self->device, self->priors, self->rows, which, count, result->residual.factor, fit, error);
-        status = status == STATUS_OK ? leftovers(self, &fit->parameters, which, count, NULL, self->residuals, error)
-                                     : status;
-        if (pass + 1 < passes && status == STATUS_OK) {
-            status = residual_search(result, self->residuals, error);
-        }
-    }
-    status = status == STATUS_OK ? residual_weigh(result, self->residuals, error) : status;
+    enum status status = train_form(self, which, count, calibration, fit, error);
     if (status == STATUS_OK) {
-        take_fit(fit, self->options->interval_level, result);
-        result->row_count = (uint32_t)count;
-        result->form_log_sigma = sqrt(result->residual.noise);
+        status = add_process(self, which, count, calibration, error);
     }
     return status;
 }
@@ -128,13 +127,17 @@ static enum status score_held_out(const struct trainer *self, const struct calib
     return status;
 }
 
-/* One fold: rows [first, last) held out, the others in `others`. */
-static enum status run_fold(const struct trainer *self, size_t first, size_t last, uint32_t *others, bool try_residual,
+/* One fold: rows [first, last) held out. */
+static enum status run_fold(const struct trainer *self, size_t first, size_t last, bool try_residual,
                             struct error *error)
 {
     struct calibration calibration;
     struct kernel_fit fit;
     size_t count = 0;
+    uint32_t *others = malloc(self->count * sizeof *others);
+    if (!others) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a fold");
+    }
     for (size_t i = 0; i < self->count; i++) {
         if (i < first || i >= last) {
             others[count++] = self->which[i];
@@ -145,13 +148,13 @@ static enum status run_fold(const struct trainer *self, size_t first, size_t las
         status = score_held_out(self, &calibration, first, last, self->form_scores, self->form_errors, error);
     }
     if (status == STATUS_OK && try_residual) {
-        calibration_release(&calibration);
-        status = train_hybrid(self, others, count, &calibration, &fit, error);
+        status = add_process(self, others, count, &calibration, error);
         status = status == STATUS_OK
                      ? score_held_out(self, &calibration, first, last, self->hybrid_scores, self->hybrid_errors, error)
                      : status;
     }
     calibration_release(&calibration);
+    free(others);
     return status;
 }
 
@@ -159,12 +162,16 @@ static enum status run_fold(const struct trainer *self, size_t first, size_t las
 static double stretch_of(double *scores, size_t count, double level)
 {
     sort_doubles(scores, count);
-    const double place = ceil((double)(count + 1) * level);
-    if (place <= (double)count) {
-        return scores[(size_t)place - 1];
+    const double place = (double)(count + 1) * level - 1; /* between the order statistics, from 0 */
+    const double last = (double)count - 1;
+    if (place <= last) {
+        const size_t below = (size_t)place;
+        const double above = below + 1 < count ? scores[below + 1] : scores[below];
+        return scores[below] + (place - (double)below) * (above - scores[below]);
     }
-    return scores[count - 1] * normal_quantile(0.5 + level / 2) /
-           normal_quantile(0.5 + 0.5 * (double)count / (double)(count + 1));
+    const double reached =
+        (double)count / (double)(count + 1); /* too few rows for the level: a normal tail beyond them */
+    return scores[count - 1] * normal_quantile(0.5 + level / 2) / normal_quantile(0.5 + reached / 2);
 }
 
 static void set_domain(const struct trainer *self, const struct calibrated_model *model,
@@ -189,16 +196,26 @@ static void set_domain(const struct trainer *self, const struct calibrated_model
     calibration->leverage_limit = 2 * leverage_most;
 }
 
+/* Folds do not see each other, so threads change nothing. */
 static enum status cross_validate(const struct trainer *self, bool try_residual, struct error *error)
 {
-    uint32_t *others = malloc(self->count * sizeof *others);
-    enum status status = others ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for folds");
-    for (unsigned f = 0; f < self->folds && status == STATUS_OK; f++) {
+    enum status result = STATUS_OK;
+#pragma omp parallel for schedule(dynamic)
+    for (unsigned f = 0; f < self->folds; f++) {
         const size_t first = self->count * f / self->folds, last = self->count * (f + 1) / self->folds;
-        status = run_fold(self, first, last, others, try_residual, error);
+        struct error fold_error = {0};
+        const enum status status = run_fold(self, first, last, try_residual, &fold_error);
+        if (status != STATUS_OK) {
+#pragma omp critical
+            {
+                result = status;
+                if (error) {
+                    *error = fold_error;
+                }
+            }
+        }
     }
-    free(others);
-    return status;
+    return result;
 }
 
 static enum status calibrate_rows(struct trainer *self, struct calibration *calibration,
@@ -251,7 +268,7 @@ enum status kernel_calibrate(const struct gpu_device *device, const struct model
                              struct kernel_calibration_report *report, struct error *error)
 {
     struct trainer self = {.device = device, .priors = priors, .rows = rows, .options = options, .count = count};
-    double *numbers = calloc(count * (5 + CALIBRATION_FEATURE_COUNT) + 1, sizeof *numbers);
+    double *numbers = calloc(count * 4 + 1, sizeof *numbers);
     self.which = malloc((count + 1) * sizeof *self.which);
     calibration_init(calibration);
     memset(report, 0, sizeof *report);
@@ -265,13 +282,11 @@ enum status kernel_calibrate(const struct gpu_device *device, const struct model
             self.which[i] = self.which[j];
             self.which[j] = which ? which[i] : (uint32_t)i;
         }
-        self.folds = count < FOLDS_MAX ? (unsigned)count : FOLDS_MAX;
+        self.folds = count <= LEAVE_ONE_OUT_MAX ? (unsigned)count : FOLDS_MAX;
         self.form_scores = numbers;
         self.hybrid_scores = numbers + count;
         self.form_errors = numbers + 2 * count;
         self.hybrid_errors = numbers + 3 * count;
-        self.residuals = numbers + 4 * count;
-        self.features = numbers + 5 * count;
         status = check_count(&self, error);
     }
     if (status == STATUS_OK) {

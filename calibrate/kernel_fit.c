@@ -227,7 +227,7 @@ static enum status solve(struct fit_problem *problem, gsl_multifit_nlinear_works
     if (code != GSL_SUCCESS) {
         return gsl_errors_status(code, "timing the rows at the start of the fit", error);
     }
-    code = gsl_multifit_nlinear_driver(ITERATIONS_MAX, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, workspace);
+    code = gsl_multifit_nlinear_driver(ITERATIONS_MAX, 1e-3, 1e-6, 1e-8, NULL, NULL, &info, workspace);
     if (code != GSL_SUCCESS && code != GSL_EMAXITER && code != GSL_ENOPROG) {
         return gsl_errors_status(code, "fitting the kernel-time model", error);
     }
