@@ -20,7 +20,7 @@ width --calibration mine --device rtx-pro-6000-blackwell-server
 sed '1,/^name:/!b;s/^name:.*/&\ncalibration: mine/' data/scenarios/occam-gemm-tile.yaml > "$SCRATCH/named.yaml"
 "$OCCAM" predict "$SCRATCH/named.yaml" --format json | grep '"calibration"'
 "$OCCAM" predict "$SCRATCH/named.yaml" --calibration none --format json | grep '"calibration"'
-"$OCCAM" sweep occam-gemm-tile --calibration mine --top 3 --format json | grep '"calibration"\|"extrapolating"'
+"$OCCAM" sweep occam-gemm-tile --calibration mine --top 3 --format json | grep -c '"calibration": "gemm"\|"extrapolating"'
 "$OCCAM" whatif occam-gemm-tile --calibration mine -s num_warps=8 --format json | grep '"calibration"'
 "$OCCAM" predict occam-gqa-decode --calibration mine 2>&1 > /dev/null
 "$OCCAM" calibrate --check mine $data --format json | grep '"holds"\|"configurations"'
