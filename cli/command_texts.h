@@ -24,9 +24,10 @@ int command_help(int argc, char **argv);
     "                        in docs/DATA.md\n"
 #define DEVICE_FILE_OPTION_HELP "  --device-file FILE    read one more GPU from this file (format: docs/DATA.md)\n"
 #define FORM_OPTION_HELP                                                                                               \
-    "  --form FORM           law of the step time: given, auto, line, coverage, power, sqrt, saturating,\n"            \
-    "                        padded or hinge; default: the scenario's own. auto fits all to the measured\n"            \
-    "                        points and chooses by leave-one-out error, if the points can choose\n"
+    "  --form FORM           law of the step time: given, auto, committee, line, coverage, power, sqrt,\n"              \
+    "                        saturating, padded or hinge; default: the scenario's own. auto fits all to the\n"         \
+    "                        measured points and chooses by leave-one-out error, if the points can\n"                  \
+    "                        choose; committee is the mean of the forms that they cannot tell apart\n"
 #define QUESTION_OPTIONS_HELP                                                                                          \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
@@ -35,7 +36,8 @@ int command_help(int argc, char **argv);
 #define CURVE_OPTIONS_HELP                                                                                             \
     "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
     "  --measured FILE       measured points, CSV with a column concurrency and one of tok_s (all requests\n"          \
-    "                        together), step_ms or itl_ms; they take the place of the scenario's\n"                    \
+    "                        together), step_ms or itl_ms; they take the place of the scenario's. With\n"              \
+    "                        tok_s beside a time the fit is to the batch that ran, tok_s x time\n"                     \
     "  --itl-limit-ms T      name the largest concurrency whose inter-token latency stays within T\n"
 
 #define DEVICES_SUMMARY "known GPUs, every figure with unit and source"
