@@ -165,8 +165,9 @@ static void print_extrapolation(const struct throughput_curve *curve)
         separator = ", ";
     }
     if (*separator != '\0')
-        (void)printf(" requests: the step time was measured from %s to %s\n", number_format(curve->measured_lo, lo),
-                     number_format(curve->measured_hi, hi));
+        (void)printf(" requests: the step time was measured from %s to %s\n",
+                     number_format(round(curve->measured_lo * 100.0) / 100.0, lo),
+                     number_format(round(curve->measured_hi * 100.0) / 100.0, hi));
 }
 
 static enum status print_points(const struct report *report, const struct throughput_curve *curve, struct error *error)

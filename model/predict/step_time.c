@@ -35,9 +35,9 @@ static double padded_size(const struct step_time_law *law, double concurrency)
     return low < law->captured_count ? law->captured_sizes[low] : concurrency;
 }
 
-/* Half of the members' spread counts, and everything grows by 1.4 for each doubling away from the points: what held-out
- * points of public curves call for (STEP-18, docs/VALIDATION.md). */
-static const double committee_spread_share = 0.5, committee_growth = 1.4;
+/* Half of the members' spread counts, and everything grows by 1.4 for each doubling above the points and by 0.5 for each
+ * halving below them: what held-out points of public curves call for (STEP-18, docs/VALIDATION.md). */
+static const double committee_spread_share = 0.5, committee_growth_above = 1.4, committee_growth_below = 0.5;
 
 /* One form with parameters q; k, E and the captured sizes are the law's. */
 static double form_value(const struct step_time_law *law, enum step_time_form form, const double *q, double n)
@@ -136,9 +136,9 @@ static double committee_sigma(const struct step_time_law *law, double concurrenc
 {
     double spread;
     (void)committee_log(law, concurrency, &spread);
-    double beyond = fmax(concurrency / law->fitted_hi, law->fitted_lo / concurrency);
-    double doublings = fmax(0.0, log2(beyond));
-    return hypot(law->relative_sigma, committee_spread_share * spread) * (1.0 + committee_growth * doublings);
+    double above = fmax(0.0, log2(concurrency / law->fitted_hi)), below = fmax(0.0, log2(law->fitted_lo / concurrency));
+    double growth = 1.0 + committee_growth_above * above + committee_growth_below * below;
+    return hypot(law->relative_sigma, committee_spread_share * spread) * growth;
 }
 
 double step_time_relative_sigma(const struct step_time_law *law, double concurrency)
