@@ -12,8 +12,9 @@
 
 /* A misfit that measurements of this kind have anyway; only forms that miss by more lose weight (STEP-17). */
 static const double tolerated_misfit = 0.05;
-/* Held-out points of public curves miss by at least this over the root of the distinct concurrencies (STEP-18). */
-static const double floor_sigma = 0.04;
+/* Held-out points of public curves miss by this over the root of the distinct concurrencies, however well the forms
+ * pass through the others (STEP-18). */
+static const double floor_sigma = 0.035;
 
 static const enum step_time_form dense_forms[] = {STEP_TIME_LINE, STEP_TIME_POWER, STEP_TIME_SQRT,
                                                   STEP_TIME_SATURATING};
@@ -139,8 +140,10 @@ enum status step_time_committee_fit(const struct serving_point *points, uint32_t
     committee->has_law = true;
     committee->residual = sqrt(residual_squares);
     law->degrees_of_freedom = (int)committee->distinct - 1;
+    /* Every form contains the line, whose two parameters the points have paid for in any case. */
+    double scatter_squares = residual_squares * count / (count - 2.0);
     law->relative_sigma = sqrt(floor_sigma * floor_sigma / committee->distinct +
-                               fmax(residual_squares, stated_squares(points, count)));
+                               fmax(scatter_squares, stated_squares(points, count)));
     describe(committee);
     return STATUS_OK;
 }

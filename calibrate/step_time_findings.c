@@ -14,7 +14,7 @@
 static const double cliff_factor = 1.1;
 /* Repeated runs differ by a few percent. */
 static const double falling_factor = 0.95;
-static const double outlier_least = 0.1, outlier_times_median = 4.0;
+static const double outlier_least = 0.1, outlier_times_usual = 4.0;
 /* A limit shows where the offered load grows by a fifth or more and what runs by less than a twentieth of that load. */
 static const double offered_growth = 1.2, running_growth = 1.05;
 static const double below_share = 0.8, above_share = 1.1;
@@ -127,24 +127,42 @@ static double off_neighbours(const struct search *search, uint32_t place)
     return here->log_time - left->log_time - part * (right->log_time - left->log_time);
 }
 
+/* Median distance of the points that are neither `place` nor beside it, 0 if there are none. */
+static double usual_distance(const struct search *search, const double *off, uint32_t place)
+{
+    double others[SERVING_POINTS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 1; i + 1 < search->count; i++) {
+        if (i + 1 < place || i > place + 1) {
+            others[count++] = fabs(off[i]);
+        }
+    }
+    return count > 0 ? median_in_place(others, count) : 0.0;
+}
+
 static void find_outliers(struct search *search)
 {
-    double off[SERVING_POINTS_MAX] = {0}, absolute[SERVING_POINTS_MAX];
+    double off[SERVING_POINTS_MAX] = {0}, sorted[SERVING_POINTS_MAX];
     if (search->count < 5) {
         return;
     }
     for (uint32_t i = 1; i + 1 < search->count; i++) {
-        off[i] = off_neighbours(search, i);
-        absolute[i - 1] = fabs(off[i]);
+        off[i] = sorted[i - 1] = off_neighbours(search, i);
     }
-    double median = median_in_place(absolute, search->count - 2);
+    /* A curve that bends lies off its chords everywhere; that much is no point's fault. */
+    double bend = median_in_place(sorted, search->count - 2);
     for (uint32_t i = 1; i + 1 < search->count; i++) {
-        /* An outlier pulls its neighbours' lines half as far the other way; a bend or a cliff pulls one of them only. */
+        off[i] -= bend;
+    }
+    for (uint32_t i = 1; i + 1 < search->count; i++) {
+        /* An outlier pulls its neighbours' chords half as far the other way; a cliff pulls one of them only. */
         bool near_cliff = search->after_cliff[i] || search->after_cliff[i + 1];
         bool largest = fabs(off[i]) >= 1.5 * fabs(off[i - 1]) && fabs(off[i]) >= 1.5 * fabs(off[i + 1]);
-        if (largest && !near_cliff && fabs(off[i]) > fmax(outlier_least, outlier_times_median * median)) {
-            add(search, STEP_TIME_OUTLIER, search->merged[i].concurrency, search->merged[i].concurrency, expm1(off[i]),
-                "the point at %g requests lies %+.0f %% off its neighbours: measure it again", search->merged[i].concurrency,
+        double n = search->merged[i].concurrency;
+        if (largest && !near_cliff && fabs(off[i]) > outlier_least &&
+            fabs(off[i]) > outlier_times_usual * usual_distance(search, off, i)) {
+            add(search, STEP_TIME_OUTLIER, n, n, expm1(off[i]),
+                "the point at %g requests lies %+.0f %% off its neighbours: measure it again", n,
                 100.0 * expm1(off[i]));
         }
     }
