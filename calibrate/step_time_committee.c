@@ -132,8 +132,8 @@ enum status step_time_committee_fit(const struct serving_point *points, uint32_t
     committee->distinct = count_distinct(points, count, law);
     if (committee->distinct < STEP_TIME_COMMITTEE_LEAST || law->member_count == 0) {
         snprintf(committee->reason, sizeof committee->reason,
-                 "no committee: %u distinct concurrenc%s, and it needs %d", (unsigned)committee->distinct,
-                 committee->distinct == 1 ? "y" : "ies", (int)STEP_TIME_COMMITTEE_LEAST);
+                 "%u distinct concurrenc%s too few for a committee, which needs %d", (unsigned)committee->distinct,
+                 committee->distinct == 1 ? "y is" : "ies are", (int)STEP_TIME_COMMITTEE_LEAST);
         return STATUS_OK;
     }
     double residual_squares = fill_weights(law, squares, committee->distinct);

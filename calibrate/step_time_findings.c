@@ -194,7 +194,8 @@ static void find_plateau(struct search *search)
     }
 }
 
-static void find_limits(struct search *search)
+/* Returns whether an admission limit was found: beyond it the nominal concurrency says nothing of the step. */
+static bool find_limits(struct search *search)
 {
     double largest = 0.0, above = 0.0;
     bool known = true, apart = false;
@@ -207,7 +208,7 @@ static void find_limits(struct search *search)
     }
     if (!known || !apart) {
         find_plateau(search);
-        return;
+        return false;
     }
     const struct merged *last = &search->merged[search->count - 1];
     uint32_t place = search->count - 1; /* the first of the last points that run alike */
@@ -215,12 +216,13 @@ static void find_limits(struct search *search)
         place--;
     }
     double from = search->merged[place].concurrency, share = last->running / last->concurrency;
+    bool is_limited = above <= above_share && last->concurrency >= offered_growth * from && share < below_share;
     if (above > above_share) {
         add(search, STEP_TIME_ABOVE, search->merged[0].concurrency, last->concurrency, above,
             "tok/s x step time makes up to %.2f times the requests that were offered: the two columns do not belong "
             "together (per GPU against all, chunks against tokens); the nominal concurrency is used",
             above);
-    } else if (last->concurrency >= offered_growth * from && share < below_share) {
+    } else if (is_limited) {
         add(search, STEP_TIME_ADMISSION, from, last->concurrency, largest,
             "from %g requests on no more than about %.1f run at once (tok/s x step time): the engine admits no more "
             "(its largest batch or KV cache memory), the others wait",
@@ -231,6 +233,7 @@ static void find_limits(struct search *search)
             "or out of prompts",
             last->concurrency, last->running);
     }
+    return is_limited;
 }
 
 /* The line without the last concurrency against the last one. */
@@ -319,8 +322,9 @@ enum status step_time_find(const struct serving_point *points, uint32_t count, d
     merge_points(&search, tokens_per_step);
     find_steps(&search);
     find_outliers(&search);
-    find_limits(&search);
-    status = find_bend(&search, error);
+    if (!find_limits(&search)) {
+        status = find_bend(&search, error);
+    }
     if (status == STATUS_OK) {
         find_inseparable(&search);
     }

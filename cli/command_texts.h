@@ -133,7 +133,7 @@ int command_help(int argc, char **argv);
     "The base configuration over concurrency, with intervals; with -s, the changed configuration beside it,\n"         \
     "anchored at the base's measured or given step time. Where measured points exist, every law that can be\n"         \
     "fitted to them is listed with its degrees of freedom and leave-one-out error, and which was chosen, or\n"         \
-    "why none was.\n"                                                                                                  \
+    "why none was, then what is odd about the points (cliffs, limits, outliers) and what they cannot tell.\n"          \
     "\n"                                                                                                               \
     "Options:\n" CURVE_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                                         \
     "Examples:\n"                                                                                                      \

@@ -83,7 +83,7 @@ static enum status use_committee(struct serving_model *serving, struct step_law 
     (void)snprintf(why, sizeof why, "%s", law->reason);
     status = use_form(serving, STEP_TIME_LINE, law, error);
     if (status == STATUS_OK)
-        (void)snprintf(law->reason, sizeof law->reason, "the line: %.*s", (int)sizeof law->reason - 16, why);
+        (void)snprintf(law->reason, sizeof law->reason, "the line, because %.*s", (int)sizeof law->reason - 24, why);
     return status;
 }
 

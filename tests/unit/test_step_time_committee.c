@@ -146,9 +146,9 @@ START_TEST(test_too_few_or_bad_points)
     struct error error = {0};
     fit_or_fail(points, 3, &dense, &committee);
     ck_assert(!committee.has_law);
-    ck_assert_str_eq(committee.reason, "no committee: 2 distinct concurrencies, and it needs 3");
+    ck_assert_str_eq(committee.reason, "2 distinct concurrencies are too few for a committee, which needs 3");
     fit_or_fail(points, 1, &moe, &committee);
-    ck_assert_str_eq(committee.reason, "no committee: 1 distinct concurrency, and it needs 3");
+    ck_assert_str_eq(committee.reason, "1 distinct concurrency is too few for a committee, which needs 3");
     ck_assert_int_eq(step_time_committee_fit(points, 4, &dense, &committee, &error), STATUS_BAD_DATA);
     ck_assert(strstr(error.text, "point 4") != NULL);
     ck_assert_int_eq(step_time_committee_fit(points, 0, &dense, &committee, &error), STATUS_BAD_DATA);
