@@ -105,7 +105,9 @@ static void describe(struct step_time_committee *committee)
     size_t used = 0, size = sizeof committee->reason;
     for (uint32_t i = 0; i < law->member_count && used < size; i++) {
         int added = snprintf(committee->reason + used, size - used, "%s%s %.0f %%",
-                             i == 0 ? "geometric mean of " : i + 1 < law->member_count ? ", " : " and ",
+                             i == 0                      ? "geometric mean of "
+                             : i + 1 < law->member_count ? ", "
+                                                         : " and ",
                              step_time_form_name(law->members[i].form), 100.0 * law->members[i].weight);
         used += added > 0 ? (size_t)added : 0;
     }
@@ -142,8 +144,8 @@ enum status step_time_committee_fit(const struct serving_point *points, uint32_t
     law->degrees_of_freedom = (int)committee->distinct - 1;
     /* Every form contains the line, whose two parameters the points have paid for in any case. */
     double scatter_squares = residual_squares * count / (count - 2.0);
-    law->relative_sigma = sqrt(floor_sigma * floor_sigma / committee->distinct +
-                               fmax(scatter_squares, stated_squares(points, count)));
+    law->relative_sigma =
+        sqrt(floor_sigma * floor_sigma / committee->distinct + fmax(scatter_squares, stated_squares(points, count)));
     describe(committee);
     return STATUS_OK;
 }

@@ -38,8 +38,9 @@ struct search {
 
 const char *step_time_finding_name(enum step_time_finding_kind kind)
 {
-    static const char *const names[STEP_TIME_FINDING_KIND_COUNT] = {
-        "cliff", "falling", "outlier", "admission", "plateau", "below", "above", "concave", "convex", "inseparable", "slope-mixed"};
+    static const char *const names[STEP_TIME_FINDING_KIND_COUNT] = {"cliff",   "falling",     "outlier",    "admission",
+                                                                    "plateau", "below",       "above",      "concave",
+                                                                    "convex",  "inseparable", "slope-mixed"};
     if ((unsigned)kind >= STEP_TIME_FINDING_KIND_COUNT) {
         BUG("step-time finding %d does not exist", (int)kind);
     }
@@ -106,13 +107,15 @@ static void find_steps(struct search *search)
         if (ratio > cliff_factor * growth) {
             search->after_cliff[i] = true;
             add(search, STEP_TIME_CLIFF, left->concurrency, right->concurrency, ratio,
-                "a cliff between %g and %g requests: the step takes %.2f times as long for %.2f times the batch, so that "
+                "a cliff between %g and %g requests: the step takes %.2f times as long for %.2f times the batch, so "
+                "that "
                 "throughput falls; a batch without a captured graph or a preempting scheduler does that",
                 left->concurrency, right->concurrency, ratio, growth);
         } else if (ratio < falling_factor) {
             add(search, STEP_TIME_FALLING, left->concurrency, right->concurrency, ratio,
                 i == 1 ? "the step at %g requests takes longer than at %g (ratio %.2f): warm-up in the first point?"
-                       : "the step at %g requests takes longer than at %g (ratio %.2f): the points do not belong together, "
+                       : "the step at %g requests takes longer than at %g (ratio %.2f): the points do not belong "
+                         "together, "
                          "or the engine changed its kernels",
                 left->concurrency, right->concurrency, ratio);
         }
@@ -229,7 +232,8 @@ static bool find_limits(struct search *search)
             from, largest);
     } else if (share < below_share) {
         add(search, STEP_TIME_BELOW, last->concurrency, last->concurrency, share,
-            "of %g requests only %.1f run at once (tok/s x step time): the others are in prefill, or the client is slow "
+            "of %g requests only %.1f run at once (tok/s x step time): the others are in prefill, or the client is "
+            "slow "
             "or out of prompts",
             last->concurrency, last->running);
     }

@@ -24,7 +24,7 @@ int command_help(int argc, char **argv);
     "                        in docs/DATA.md\n"
 #define DEVICE_FILE_OPTION_HELP "  --device-file FILE    read one more GPU from this file (format: docs/DATA.md)\n"
 #define FORM_OPTION_HELP                                                                                               \
-    "  --form FORM           law of the step time: given, auto, committee, line, coverage, power, sqrt,\n"              \
+    "  --form FORM           law of the step time: given, auto, committee, line, coverage, power, sqrt,\n"             \
     "                        saturating, padded or hinge; default: the scenario's own. auto fits all to the\n"         \
     "                        measured points and chooses by leave-one-out error, if the points can\n"                  \
     "                        choose; committee is the mean of the forms that they cannot tell apart\n"

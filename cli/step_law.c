@@ -21,10 +21,11 @@ static enum status form_find(const char *name, enum step_time_form *form, struct
         if (strcmp(step_time_form_name(*form), name) == 0)
             return STATUS_OK;
     }
-    return error_set(error, STATUS_USAGE,
-                     "step-time form \"%s\" is none of given, auto, committee, line, coverage, power, sqrt, saturating, "
-                     "padded, hinge",
-                     name);
+    return error_set(
+        error, STATUS_USAGE,
+        "step-time form \"%s\" is none of given, auto, committee, line, coverage, power, sqrt, saturating, "
+        "padded, hinge",
+        name);
 }
 
 static void use_fit(struct serving_model *serving, const struct step_time_fit *fit)
@@ -56,8 +57,7 @@ static enum status try_committee(struct serving_model *serving, struct step_law 
 {
     const struct step_time_fit_options options = fit_options(serving);
     struct step_time_committee committee;
-    enum status status =
-        step_time_committee_fit(serving->points, serving->point_count, &options, &committee, error);
+    enum status status = step_time_committee_fit(serving->points, serving->point_count, &options, &committee, error);
 
     *used = status == STATUS_OK && committee.has_law;
     if (status != STATUS_OK)

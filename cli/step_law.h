@@ -15,14 +15,14 @@ struct step_law {
     bool has_findings; /* findings holds what is odd about the points, at their nominal concurrency */
     struct step_time_findings findings;
     bool running_batch; /* the points' concurrency is the batch that ran, not the nominal one */
-    char reason[320]; /* why the law in use was taken */
+    char reason[320];   /* why the law in use was taken */
 };
 
-/* form: "given", "auto", "committee" or the name of a form; NULL = the scenario's own `form`, else given where a line is
- * given and committee where only points are. auto takes the committee where the points choose no form. Fits every form and looks for findings (unless
- * there are some already) when show_fits or when the form needs it. Fills serving->base.
- * STATUS_USAGE for an unknown form or a form that needs points there are none of; STATUS_DOMAIN when the points do not
- * determine it. */
+/* form: "given", "auto", "committee" or the name of a form; NULL = the scenario's own `form`, else given where a line
+ * is given and committee where only points are. auto takes the committee where the points choose no form. Fits every
+ * form and looks for findings (unless there are some already) when show_fits or when the form needs it. Fills
+ * serving->base. STATUS_USAGE for an unknown form or a form that needs points there are none of; STATUS_DOMAIN when the
+ * points do not determine it. */
 MUST_CHECK enum status step_law_settle(struct serving_model *serving, const char *form, bool show_fits,
                                        struct step_law *law, struct error *error);
 

@@ -92,9 +92,9 @@ static enum status use_points(struct question *question, struct error *error)
     for (uint32_t i = 0; i < serving->point_count; i++) {
         const struct serving_point *point = &serving->points[i];
 
-        apart = apart || fabs(point->throughput_tokens_per_s * point->step_time_s /
-                                  (tokens_per_step * point->concurrency) -
-                              1.0) > 1e-9;
+        apart =
+            apart || fabs(point->throughput_tokens_per_s * point->step_time_s / (tokens_per_step * point->concurrency) -
+                          1.0) > 1e-9;
     }
     if (status == STATUS_OK && apart)
         law->running_batch = step_time_use_running_batch(serving->points, serving->point_count, tokens_per_step);

@@ -118,7 +118,8 @@ static enum status read_form(const struct serving_reader *self, const struct yam
     if (!known) {
         return reader_fail(
             self->reader, STATUS_BAD_DATA, node,
-            "'form' is given, auto, committee, line, coverage, power, sqrt, saturating, padded or hinge, got '%.32s'", text);
+            "'form' is given, auto, committee, line, coverage, power, sqrt, saturating, padded or hinge, got '%.32s'",
+            text);
     }
     (void)snprintf(self->serving->form, sizeof self->serving->form, "%s", text);
     return STATUS_OK;

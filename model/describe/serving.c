@@ -171,8 +171,8 @@ static enum status validate_committee(const struct step_time_law *law, struct er
         status = validate_parameters(member->form, member->parameters, error);
     }
     if (status == STATUS_OK && !(fabs(weight_sum - 1.0) <= 1e-9)) {
-        status = error_set(error, STATUS_BAD_DATA, "serving: the weights of a committee add up to %g, not 1",
-                           weight_sum);
+        status =
+            error_set(error, STATUS_BAD_DATA, "serving: the weights of a committee add up to %g, not 1", weight_sum);
     }
     return status == STATUS_OK && has_coverage
                ? validate_experts(law->experts_per_token, law->experts, "committee", error)

@@ -35,8 +35,8 @@ static double padded_size(const struct step_time_law *law, double concurrency)
     return low < law->captured_count ? law->captured_sizes[low] : concurrency;
 }
 
-/* Half of the members' spread counts, and everything grows by 1.4 for each doubling above the points and by 0.5 for each
- * halving below them: what held-out points of public curves call for (STEP-18, docs/VALIDATION.md). */
+/* Half of the members' spread counts, and everything grows by 1.4 for each doubling above the points and by 0.5 for
+ * each halving below them: what held-out points of public curves call for (STEP-18, docs/VALIDATION.md). */
 static const double committee_spread_share = 0.5, committee_growth_above = 1.4, committee_growth_below = 0.5;
 
 /* One form with parameters q; k, E and the captured sizes are the law's. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/random.h"
@@ -14,7 +15,7 @@
 
 enum {
     OBSERVATIONS_MAX = 16384,
-    SPLITS = 40,
+    SPLITS = 20,
     BOOTSTRAP_REPEATS = 100,
     CURVE_POINTS_LEAST = 4
 };
@@ -36,6 +37,13 @@ struct observation {
     double error;      /* relative, signed */
     double line_error; /* of the line fitted to the same points */
     double half_width; /* of the interval, in the logarithm */
+    /* What STEP-18 makes it of: quantile, scatter, spread of the members, doublings above the points, concurrencies. */
+    double quantile, scatter_squares, spread_squares, above, distinct;
+};
+
+/* Of STEP-18, apart from those below the points. */
+struct constants {
+    double floor, spread_share, growth;
 };
 
 struct observations {
@@ -55,6 +63,21 @@ static void stop_on(enum status status, const struct error *error)
 static struct step_time_fit_options options_of(const struct serving_curve *curve)
 {
     return (struct step_time_fit_options){.experts_per_token = curve->experts_per_token, .experts = curve->experts};
+}
+
+/* Weighted variance of the members' logarithms, from each member as a law of its own. */
+static double member_spread_squares(const struct step_time_law *committee, double concurrency)
+{
+    double mean = log(step_time_evaluate(committee, concurrency)), variance = 0.0;
+    for (uint32_t i = 0; i < committee->member_count; i++) {
+        static struct step_time_law alone;
+        alone = *committee;
+        alone.form = committee->members[i].form;
+        memcpy(alone.parameters, committee->members[i].parameters, sizeof alone.parameters);
+        double distance = log(step_time_evaluate(&alone, concurrency)) - mean;
+        variance += committee->members[i].weight * distance * distance;
+    }
+    return variance;
 }
 
 /* Fits to the points with used[i], judges those without. */
@@ -89,7 +112,12 @@ static void judge(const struct serving_curve *curve, size_t index, const bool *u
             .kind = kind,
             .error = step_time_evaluate(&committee.law, point->concurrency) / point->step_time_s - 1.0,
             .line_error = step_time_evaluate(&line.law, point->concurrency) / point->step_time_s - 1.0,
-            .half_width = factor * step_time_relative_sigma(&committee.law, point->concurrency)};
+            .half_width = factor * step_time_relative_sigma(&committee.law, point->concurrency),
+            .quantile = factor,
+            .scatter_squares = committee.residual * committee.residual * count / (count - 2.0),
+            .spread_squares = member_spread_squares(&committee.law, point->concurrency),
+            .above = fmax(0.0, log2(point->concurrency / committee.law.fitted_hi)),
+            .distinct = committee.distinct};
     }
 }
 
@@ -155,40 +183,89 @@ static void print_errors(const struct observations *all)
     }
 }
 
-/* Over random halves of the curves: the factor on all intervals that makes 90 % of one half's points fall inside, each
- * kind counting alike, and then the share of the other half inside, per kind and class. */
-static double tune_factor(const struct observations *all, const bool *tuned)
+static double constants_half_width(const struct observation *item, const struct constants *constants)
 {
-    static double ratios[HELD_OUT_COUNT][OBSERVATIONS_MAX];
-    size_t counts[HELD_OUT_COUNT] = {0};
-    double low = 0.0, high = 100.0;
+    double squares = constants->floor * constants->floor / item->distinct + item->scatter_squares +
+                     constants->spread_share * constants->spread_share * item->spread_squares;
+    return item->quantile * sqrt(squares) * (1.0 + constants->growth * item->above);
+}
+
+/* Mean interval score at 90 % (Gneiting and Raftery 2007: width plus 20 times the miss beyond it) over the tuned
+ * curves, each kind counting alike; next halvings, which have a constant of their own, are left out. */
+static double interval_score(const struct observations *all, const bool *tuned, const struct constants *constants)
+{
+    double sums[HELD_OUT_COUNT] = {0.0}, counts[HELD_OUT_COUNT] = {0.0}, score = 0.0;
     for (size_t i = 0; i < all->count; i++) {
         const struct observation *item = &all->items[i];
         if (tuned[item->curve]) {
-            ratios[item->kind][counts[item->kind]++] = fabs(log1p(item->error)) / item->half_width;
+            double half = constants_half_width(item, constants), miss = fabs(log1p(item->error));
+            sums[item->kind] += 2.0 * half + 2.0 / (1.0 - interval_level) * fmax(0.0, miss - half);
+            counts[item->kind] += 1.0;
         }
     }
-    for (int step = 0; step < 60; step++) {
-        double middle = 0.5 * (low + high), share = 0.0;
-        for (int kind = 0; kind < HALVING; kind++) {
-            size_t inside = 0;
-            for (size_t i = 0; i < counts[kind]; i++) {
-                inside += ratios[kind][i] <= middle;
+    for (int kind = 0; kind < HALVING; kind++) {
+        score += counts[kind] > 0.0 ? sums[kind] / counts[kind] : 0.0;
+    }
+    return score;
+}
+
+static struct constants tune(const struct observations *all, const bool *tuned)
+{
+    struct constants best = {0.0, 0.0, 0.0};
+    double best_score = HUGE_VAL;
+    for (int floor = 3; floor <= 14; floor++) {
+        for (int share = 0; share <= 6; share++) {
+            for (int growth = 2; growth <= 12; growth++) {
+                struct constants tried = {0.005 * floor, 0.25 * share, 0.2 * growth};
+                double score = interval_score(all, tuned, &tried);
+                if (score < best_score) {
+                    best_score = score;
+                    best = tried;
+                }
             }
-            share += counts[kind] > 0 ? (double)inside / (double)counts[kind] / HALVING : 0.0;
-        }
-        if (share < interval_level) {
-            low = middle;
-        } else {
-            high = middle;
         }
     }
-    return high;
+    return best;
+}
+
+/* Shares of one half's points inside, by class and kind: with the constants as they stand, and tuned on the other. */
+struct split_shares {
+    double stated[2][HELD_OUT_COUNT][SPLITS], tuned[2][HELD_OUT_COUNT][SPLITS];
+};
+
+static void judge_split(const struct observations *all, const bool *tuned, const struct constants *constants, int split,
+                        struct split_shares *shares)
+{
+    double counts[2][HELD_OUT_COUNT] = {{0.0}}, stated[2][HELD_OUT_COUNT] = {{0.0}},
+           inside[2][HELD_OUT_COUNT] = {{0.0}};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct observation *item = &all->items[i];
+        if (!tuned[item->curve]) {
+            double miss = fabs(log1p(item->error));
+            counts[item->has_experts][item->kind] += 1.0;
+            stated[item->has_experts][item->kind] += miss <= item->half_width;
+            inside[item->has_experts][item->kind] += miss <= constants_half_width(item, constants);
+        }
+    }
+    for (int m = 0; m < 2; m++) {
+        for (int kind = 0; kind < HELD_OUT_COUNT; kind++) {
+            shares->stated[m][kind][split] = stated[m][kind] / fmax(1.0, counts[m][kind]);
+            shares->tuned[m][kind][split] = inside[m][kind] / fmax(1.0, counts[m][kind]);
+        }
+    }
+}
+
+static void print_shares(double *shares)
+{
+    sort_doubles(shares, SPLITS);
+    printf(" %.1f (%.1f, %.1f) |", 100.0 * quantile_sorted(shares, SPLITS, 0.5),
+           100.0 * quantile_sorted(shares, SPLITS, 0.1), 100.0 * quantile_sorted(shares, SPLITS, 0.9));
 }
 
 static void print_splits(const struct observations *all, size_t curve_count)
 {
-    static double shares[2][HELD_OUT_COUNT][SPLITS], raw[2][HELD_OUT_COUNT][SPLITS], factors[SPLITS];
+    static struct split_shares shares;
+    double floors[SPLITS], spreads[SPLITS], growths[SPLITS];
     bool *tuned = calloc(curve_count, sizeof *tuned);
     if (tuned == NULL) {
         exit(status_exit_code(STATUS_NO_MEMORY));
@@ -199,40 +276,25 @@ static void print_splits(const struct observations *all, size_t curve_count)
         for (size_t i = 0; i < curve_count; i++) {
             tuned[i] = random_uniform(&stream) < 0.5;
         }
-        factors[split] = tune_factor(all, tuned);
-        size_t counts[2][HELD_OUT_COUNT] = {{0}}, inside[2][HELD_OUT_COUNT] = {{0}}, plain[2][HELD_OUT_COUNT] = {{0}};
-        for (size_t i = 0; i < all->count; i++) {
-            const struct observation *item = &all->items[i];
-            if (!tuned[item->curve]) {
-                double ratio = fabs(log1p(item->error)) / item->half_width;
-                counts[item->has_experts][item->kind]++;
-                inside[item->has_experts][item->kind] += ratio <= factors[split];
-                plain[item->has_experts][item->kind] += ratio <= 1.0;
-            }
-        }
-        for (int m = 0; m < 2; m++) {
-            for (int kind = 0; kind < HELD_OUT_COUNT; kind++) {
-                double count = fmax(1.0, (double)counts[m][kind]);
-                shares[m][kind][split] = (double)inside[m][kind] / count;
-                raw[m][kind][split] = (double)plain[m][kind] / count;
-            }
-        }
+        struct constants constants = tune(all, tuned);
+        floors[split] = constants.floor;
+        spreads[split] = constants.spread_share;
+        growths[split] = constants.growth;
+        judge_split(all, tuned, &constants, split, &shares);
     }
     free(tuned);
-    sort_doubles(factors, SPLITS);
-    printf("\nOver %d random halves of the curves: the factor on the intervals that one half asks for has the median %.2f "
-           "(10th to 90th percentile %.2f to %.2f).\n\n",
-           SPLITS, quantile_sorted(factors, SPLITS, 0.5), quantile_sorted(factors, SPLITS, 0.1),
-           quantile_sorted(factors, SPLITS, 0.9));
-    printf("| models | held out | inside, other half, as stated: median (10th, 90th) | with that factor: median |\n"
+    printf("\nOver %d random halves of the curves, tuned on one half: floor %.3f, share of the spread %.2f, growth "
+           "%.1f per "
+           "doubling (medians).\n\n",
+           SPLITS, median_in_place(floors, SPLITS), median_in_place(spreads, SPLITS), median_in_place(growths, SPLITS));
+    printf("| models | held out | other half inside, constants tuned: median (10th, 90th) | as they stand |\n"
            "|---|---|---|---|\n");
     for (int m = 0; m < 2; m++) {
-        for (int kind = 0; kind < HELD_OUT_COUNT; kind++) {
-            sort_doubles(raw[m][kind], SPLITS);
-            printf("| %s | %s | %.1f (%.1f, %.1f) | %.1f |\n", m ? "MoE" : "dense", held_out_names[kind],
-                   100.0 * quantile_sorted(raw[m][kind], SPLITS, 0.5), 100.0 * quantile_sorted(raw[m][kind], SPLITS, 0.1),
-                   100.0 * quantile_sorted(raw[m][kind], SPLITS, 0.9),
-                   100.0 * median_in_place(shares[m][kind], SPLITS));
+        for (int kind = 0; kind < HALVING; kind++) {
+            printf("| %s | %s |", m ? "MoE" : "dense", held_out_names[kind]);
+            print_shares(shares.tuned[m][kind]);
+            print_shares(shares.stated[m][kind]);
+            printf("\n");
         }
     }
 }

@@ -78,7 +78,8 @@ START_TEST(test_mean_of_the_forms)
             struct step_time_fit fit;
             double square = 0.0;
             ck_assert_int_eq(committee.law.members[i].form, forms[has_experts][i]);
-            ck_assert_int_eq(step_time_fit_once(forms[has_experts][i], points, POINTS, options, &fit, &error), STATUS_OK);
+            ck_assert_int_eq(step_time_fit_once(forms[has_experts][i], points, POINTS, options, &fit, &error),
+                             STATUS_OK);
             for (int p = 0; p < POINTS; p++) {
                 square += pow(step_time_evaluate(&fit.law, concurrencies[p]) / times_s[p] - 1.0, 2) / POINTS;
             }
@@ -140,8 +141,8 @@ END_TEST
 
 START_TEST(test_too_few_or_bad_points)
 {
-    struct serving_point points[4] = {{4, 0.01, 0, (double)NAN}, {4, 0.011, 0, (double)NAN},
-                                      {8, 0.012, 0, (double)NAN}, {8, -1.0, 0, (double)NAN}};
+    struct serving_point points[4] = {
+        {4, 0.01, 0, (double)NAN}, {4, 0.011, 0, (double)NAN}, {8, 0.012, 0, (double)NAN}, {8, -1.0, 0, (double)NAN}};
     struct step_time_committee committee;
     struct error error = {0};
     fit_or_fail(points, 3, &dense, &committee);
@@ -170,8 +171,8 @@ START_TEST(test_stated_sigmas_count)
 }
 END_TEST
 
-/* Noisy points of laws of each kind, five with the scatter that public curves have and nine with twice as much: at least
- * 85 % of new observations inside, within and one doubling beyond. */
+/* Noisy points of laws of each kind, five with the scatter that public curves have and nine with twice as much: at
+ * least 85 % of new observations inside, within and one doubling beyond. */
 START_TEST(test_intervals_cover)
 {
     const struct step_time_law laws[] = {
@@ -249,17 +250,17 @@ START_TEST(test_bootstrap)
     double first[2], again[2], wider[2];
     fill(&truth, concurrencies, POINTS, points);
     fit_or_fail(points, POINTS, &dense, &committee);
-    ck_assert_int_eq(
-        step_time_committee_bootstrap(&committee, points, POINTS, &dense, 200, 1, asked, 2, first, &error), STATUS_OK);
-    ck_assert_int_eq(
-        step_time_committee_bootstrap(&committee, points, POINTS, &dense, 200, 1, asked, 2, again, &error), STATUS_OK);
+    ck_assert_int_eq(step_time_committee_bootstrap(&committee, points, POINTS, &dense, 200, 1, asked, 2, first, &error),
+                     STATUS_OK);
+    ck_assert_int_eq(step_time_committee_bootstrap(&committee, points, POINTS, &dense, 200, 1, asked, 2, again, &error),
+                     STATUS_OK);
     ck_assert(memcmp(first, again, sizeof first) == 0);
     /* A curve through five points is known better than one point inside, and worse beyond. */
     ck_assert(first[0] > 0.2 * committee.law.relative_sigma && first[0] < committee.law.relative_sigma);
     ck_assert(first[1] > first[0]);
     committee.law.relative_sigma *= 2.0;
-    ck_assert_int_eq(
-        step_time_committee_bootstrap(&committee, points, POINTS, &dense, 200, 1, asked, 2, wider, &error), STATUS_OK);
+    ck_assert_int_eq(step_time_committee_bootstrap(&committee, points, POINTS, &dense, 200, 1, asked, 2, wider, &error),
+                     STATUS_OK);
     ck_assert(wider[0] > 1.6 * first[0] && wider[0] < 2.4 * first[0]);
 }
 END_TEST
@@ -285,8 +286,8 @@ static double held_out_error(const struct serving_curve *curve, const bool *used
     ck_assert(committee.has_law);
     double n = curve->points[out].concurrency;
     double miss = step_time_evaluate(&committee.law, n) / curve->points[out].step_time_s - 1.0;
-    *inside = fabs(log1p(miss)) <= step_time_quantile(committee.law.degrees_of_freedom, 0.9) *
-                                       step_time_relative_sigma(&committee.law, n);
+    *inside = fabs(log1p(miss)) <=
+              step_time_quantile(committee.law.degrees_of_freedom, 0.9) * step_time_relative_sigma(&committee.law, n);
     return miss;
 }
 

@@ -128,7 +128,8 @@ START_TEST(test_inseparable_terms)
     const struct step_time_fit_options moe = {8.0, 256.0, 0, NULL};
     struct serving_point points[4];
     struct step_time_findings findings;
-    const double high[] = {80, 128, 256, 512}, low[] = {1, 2, 4, 6}, both[] = {4, 16, 64, 128}, narrow[] = {16, 18, 20, 24};
+    const double high[] = {80, 128, 256, 512}, low[] = {1, 2, 4, 6}, both[] = {4, 16, 64, 128},
+                 narrow[] = {16, 18, 20, 24};
     const double *tables[] = {high, low, both, narrow};
     const double separating[] = {18.0, 73.0, 0.0, 1.0};
     for (int table = 0; table < 4; table++) {
