@@ -412,15 +412,33 @@ static void run_split(const struct validation_job *job, unsigned seed, bool choi
     free(split.order);
 }
 
+/* Splits that hold shapes out for the choice are a second round, unless the first ones do that. */
+static bool has_choice_round(const struct validation_job *job)
+{
+    return !job->options->no_choice && job->shape_count > 1 &&
+           !(job->options->split == VALIDATION_GROUPS && job->options->group_variable < 0);
+}
+
+static void report_progress(const struct validation_job *job, bool choice, unsigned done)
+{
+    const unsigned seeds = job->options->seeds, rounds = has_choice_round(job) ? 2 : 1;
+    if (job->options->progress) {
+        job->options->progress(job->options->progress_context, (choice ? seeds : 0) + done, rounds * seeds);
+    }
+}
+
 static enum status run_splits(const struct validation_job *job, bool choice, struct validation_prediction *predictions,
                               struct split_scores *scores, struct error *error)
 {
     const size_t count = job->measured->count;
     const int seeds = (int)job->options->seeds;
+    unsigned done = 0;
     memset(scores, 0, job->options->seeds * sizeof *scores);
-#pragma omp parallel for schedule(dynamic, 1) default(none) shared(job, choice, predictions, scores, count, seeds)
+#pragma omp parallel for schedule(dynamic, 1) default(none) shared(job, choice, predictions, scores, count, seeds, done)
     for (int s = 0; s < seeds; s++) {
         run_split(job, (unsigned)s, choice, predictions + (size_t)s * count, &scores[s]);
+#pragma omp critical(validation_progress)
+        report_progress(job, choice, ++done);
     }
     for (int s = 0; s < seeds; s++) { /* the first failure in the order of the seeds, on any number of threads */
         if (scores[s].status != STATUS_OK) {
@@ -476,7 +494,7 @@ static enum status judge_choice(const struct validation_job *job, struct split_s
     if (job->options->no_choice || job->shape_count < 2) {
         return STATUS_OK;
     }
-    if (job->options->split == VALIDATION_GROUPS && job->options->group_variable < 0) {
+    if (!has_choice_round(job)) {
         return validation_choose(job, result->predictions, result, error);
     }
     struct validation_prediction *predictions =

@@ -29,6 +29,8 @@ struct validation_options {
     double interval_level; /* 0.9 unless set */
     long group_variable;   /* groups are the rows that share this variable's value; -1: the whole workload */
     bool no_baselines, no_choice, no_residual;
+    void (*progress)(void *context, unsigned done, unsigned total); /* of splits; one call at a time; may be NULL */
+    void *progress_context;
     bool shuffle_times; /* times dealt to other rows: nothing can be learnt, and no error may look as if */
 };
 void validation_options_init(struct validation_options *options);

@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect predict curve sweep whatif measure plot doctor version help"
+    local commands="devices occupancy inspect predict curve sweep whatif measure validate plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -26,12 +26,16 @@ _occam()
     --vary | --by | --across) _occam_words "$(_occam_variables)" ;;
     --device-file | --output | -o | --measured) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
+    --scenario) _occam_scenarios ;;
+    --hold-out) _occam_words "workload" ;;
+    --predictions) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --out | --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
     -s | --set)
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free | --resume | --check-only | --compile-only | --dry-run | --list | --loops) _occam_operand ;;
+    --terminal | --free | --resume | --check-only | --compile-only | --dry-run | --list | --loops | --design | \
+        --first-kernel | --no-baselines | --no-choice | --no-residual | --shuffle) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
     esac
@@ -47,7 +51,7 @@ _occam_operand()
     case $command in
     help) _occam_words "$commands" ;;
     devices) _occam_words "$(_occam_devices)" ;;
-    inspect) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    inspect | validate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     plot)
         if ((COMP_CWORD == 2)); then
             _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"
