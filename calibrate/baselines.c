@@ -207,43 +207,61 @@ static void predict_nearest(const struct baseline_task *task)
     }
 }
 
-/* Input f of a row; the last one is the intercept. */
-static double linear_input(const struct baseline_table *table, uint32_t row, size_t f)
+/* Mean of the training rows: of an input, or of ln(time) (f = SIZE_MAX). */
+static double training_mean(const struct baseline_task *task, size_t f)
 {
-    return f < table->input_count ? table->inputs[row * line_size(table) + f] : 1;
+    double sum = 0;
+    for (size_t i = 0; i < task->train_count; i++) {
+        const uint32_t row = task->train[i];
+        sum += f == SIZE_MAX ? task->table->log_time[row] : task->table->inputs[row * line_size(task->table) + f];
+    }
+    return sum / (double)task->train_count;
 }
 
-static void fill_normal(const struct baseline_task *task, size_t size, gsl_matrix *matrix, gsl_vector *right)
+/* Around the means, so that the ridge leaves the level alone. */
+static void fill_normal(const struct baseline_task *task, const double *means, double log_mean, gsl_matrix *matrix,
+                        gsl_vector *right)
 {
-    for (size_t a = 0; a < size; a++) {
-        for (size_t i = 0; i < task->train_count; i++) {
-            const double x = linear_input(task->table, task->train[i], a);
-            *gsl_vector_ptr(right, a) += x * task->table->log_time[task->train[i]];
+    const size_t size = task->table->input_count;
+    for (size_t i = 0; i < task->train_count; i++) {
+        const uint32_t row = task->train[i];
+        const double *inputs = task->table->inputs + row * line_size(task->table);
+        for (size_t a = 0; a < size; a++) {
+            const double x = inputs[a] - means[a];
+            *gsl_vector_ptr(right, a) += x * (task->table->log_time[row] - log_mean);
             for (size_t b = 0; b < size; b++) {
-                *gsl_matrix_ptr(matrix, a, b) += x * linear_input(task->table, task->train[i], b);
+                *gsl_matrix_ptr(matrix, a, b) += x * (inputs[b] - means[b]);
             }
         }
+    }
+    for (size_t a = 0; a < size; a++) {
         *gsl_matrix_ptr(matrix, a, a) += ridge * (double)task->train_count;
     }
 }
 
 static enum status predict_linear(const struct baseline_task *task, struct error *error)
 {
-    const size_t size = task->table->input_count + 1;
+    const size_t size = task->table->input_count;
+    const double log_mean = training_mean(task, SIZE_MAX);
+    double means[GAUSSIAN_PROCESS_INPUTS_MAX];
     gsl_errors_install();
     gsl_errors_clear();
-    gsl_matrix *matrix = gsl_matrix_calloc(size, size);
-    gsl_vector *solution = gsl_vector_calloc(size);
+    gsl_matrix *matrix = gsl_matrix_calloc(size ? size : 1, size ? size : 1);
+    gsl_vector *solution = gsl_vector_calloc(size ? size : 1);
     int code = matrix && solution ? GSL_SUCCESS : GSL_ENOMEM;
-    if (code == GSL_SUCCESS) {
-        fill_normal(task, size, matrix, solution);
+    for (size_t a = 0; a < size; a++) {
+        means[a] = training_mean(task, a);
+    }
+    if (code == GSL_SUCCESS && size) {
+        fill_normal(task, means, log_mean, matrix, solution);
         code = gsl_linalg_cholesky_decomp1(matrix);
         code = code == GSL_SUCCESS ? gsl_linalg_cholesky_svx(matrix, solution) : code;
     }
     for (size_t i = 0; i < task->test_count && code == GSL_SUCCESS; i++) {
-        task->log_time[i] = 0;
+        task->log_time[i] = log_mean;
         for (size_t a = 0; a < size; a++) {
-            task->log_time[i] += gsl_vector_get(solution, a) * linear_input(task->table, task->test[i], a);
+            task->log_time[i] += gsl_vector_get(solution, a) *
+                                 (task->table->inputs[task->test[i] * line_size(task->table) + a] - means[a]);
         }
     }
     gsl_matrix_free(matrix);
