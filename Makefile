@@ -110,8 +110,8 @@ TEST_SOURCES := $(sort $(wildcard tests/*/*.c))
 EXAMPLE_SOURCES := $(sort $(wildcard examples/*.c))
 C_SOURCES := $(call room_sources,$(ALL_ROOMS)) $(TEST_SOURCES) $(EXAMPLE_SOURCES) $(sort $(wildcard tools/*.c))
 FORMATTED := $(C_SOURCES) $(HEADERS) $(sort $(wildcard tests/*/*.h)) occam.h
-DATA_FILES := $(shell LC_ALL=C find data/compute_capabilities data/devices data/resources data/scenarios -type f \
-              \( -name '*.csv' -o -name '*.yaml' \) 2>/dev/null | LC_ALL=C sort)
+DATA_FILES := $(shell LC_ALL=C find data/compute_capabilities data/devices data/resources data/scenarios \
+              $(wildcard data/calibrations) -type f \( -name '*.csv' -o -name '*.yaml' -o -name '*.json' \) 2>/dev/null | LC_ALL=C sort)
 
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$1)
 EMBEDDED_OBJECTS := $(if $(filter evidence,$(ROOMS)),$(BUILD)/embedded/data.o $(BUILD)/embedded/table.o)

@@ -13,11 +13,13 @@
 
 enum {
     FOLDS_MAX = 10,
+    LEAVE_ONE_OUT_MAX = 32, /* up to here every row is a fold of its own */
     ROWS_LEAST = 5,
     RESIDUAL_ROWS_LEAST = 12 /* fewer say nothing about a process in this many features */
 };
-/* The process must take this share off the held-out error before it is used (CAL-4). */
-static const double residual_gain_least = 0.02;
+/* The process is left out where it makes the held-out error larger by more than this: two dozen rows cannot tell
+ * smaller differences from chance, and over twenty splits of four tables it helped more often than not (CAL-4). */
+static const double residual_loss_most = 1.15;
 
 void kernel_calibration_options_init(struct kernel_calibration_options *options)
 {
@@ -35,7 +37,6 @@ struct trainer {
     unsigned folds;
     double *form_scores, *hybrid_scores; /* |ln error| / sigma of held-out rows */
     double *form_errors, *hybrid_errors; /* |ln error| */
-    double *features, *residuals;        /* scratch */
 };
 
 static void take_fit(const struct kernel_fit *fit, double level, struct calibration *calibration)
@@ -49,37 +50,62 @@ static void take_fit(const struct kernel_fit *fit, double level, struct calibrat
     calibration->parameters.model_log_sigma = fit->form_log_sigma;
 }
 
-/* Features and what the form leaves over, of these rows. */
-static enum status leftovers(const struct trainer *self, const struct calibration *calibration, const uint32_t *which,
-                             size_t count, struct error *error)
+/* What the form leaves over of these rows, and (features not NULL) their features. */
+static enum status leftovers(const struct trainer *self, const struct model_parameters *parameters,
+                             const uint32_t *which, size_t count, double *features, double *residuals,
+                             struct error *error)
 {
     struct time_model model;
-    enum status status = time_model_init(&model, self->device, &calibration->parameters, error);
+    enum status status = time_model_init(&model, self->device, parameters, error);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct kernel_row *row = &self->rows[which[i]];
         struct layer_time time;
         layer_time_predict(&model, &row->layer, &time);
-        calibration_features(&model, &row->layer, &time, self->features + i * CALIBRATION_FEATURE_COUNT);
-        self->residuals[i] = log(row->time_s / time.time_s);
+        residuals[i] = log(row->time_s / time.time_s);
+        if (features) {
+            calibration_features(&model, &row->layer, &time, features + i * CALIBRATION_FEATURE_COUNT);
+        }
     }
     return status;
 }
 
-/* Form and, where asked, process on these rows; *calibration is initialised here. */
-static enum status train(const struct trainer *self, const uint32_t *which, size_t count, bool with_residual,
-                         struct calibration *calibration, struct kernel_fit *fit, struct error *error)
+/* The residual process on top of fitted parameters. */
+static enum status add_process(const struct trainer *self, const uint32_t *which, size_t count,
+                               struct calibration *calibration, struct error *error)
+{
+    double *features = malloc(count * (CALIBRATION_FEATURE_COUNT + 1) * sizeof *features);
+    if (!features) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the features of %zu rows", count);
+    }
+    double *residuals = features + count * CALIBRATION_FEATURE_COUNT;
+    enum status status = leftovers(self, &calibration->parameters, which, count, features, residuals, error);
+    status = status == STATUS_OK ? residual_start(calibration, features, count, error) : status;
+    status = status == STATUS_OK ? residual_search(calibration, residuals, error) : status;
+    status = status == STATUS_OK ? residual_weigh(calibration, residuals, error) : status;
+    free(features);
+    return status;
+}
+
+/* The form alone. *calibration is initialised here. */
+static enum status train_form(const struct trainer *self, const uint32_t *which, size_t count,
+                              struct calibration *calibration, struct kernel_fit *fit, struct error *error)
 {
     calibration_init(calibration);
-    enum status status = kernel_fit_run(self->device, self->priors, self->rows, which, count, fit, error);
-    if (status != STATUS_OK) {
-        return status;
+    const enum status status = kernel_fit_run(self->device, self->priors, self->rows, which, count, NULL, fit, error);
+    if (status == STATUS_OK) {
+        take_fit(fit, self->options->interval_level, calibration);
+        calibration->row_count = (uint32_t)count;
     }
-    take_fit(fit, self->options->interval_level, calibration);
-    calibration->row_count = (uint32_t)count;
-    if (with_residual) {
-        status = leftovers(self, calibration, which, count, error);
-        status =
-            status == STATUS_OK ? residual_fit(calibration, self->features, self->residuals, count, error) : status;
+    return status;
+}
+
+/* CAL-4: the form, then the process on what it leaves. *calibration is initialised here. */
+static enum status train_hybrid(const struct trainer *self, const uint32_t *which, size_t count,
+                                struct calibration *calibration, struct kernel_fit *fit, struct error *error)
+{
+    enum status status = train_form(self, which, count, calibration, fit, error);
+    if (status == STATUS_OK) {
+        status = add_process(self, which, count, calibration, error);
     }
     return status;
 }
@@ -101,31 +127,34 @@ static enum status score_held_out(const struct trainer *self, const struct calib
     return status;
 }
 
-/* One fold: rows [first, last) held out, the others in `others`. */
-static enum status run_fold(const struct trainer *self, size_t first, size_t last, uint32_t *others, bool try_residual,
+/* One fold: rows [first, last) held out. */
+static enum status run_fold(const struct trainer *self, size_t first, size_t last, bool try_residual,
                             struct error *error)
 {
     struct calibration calibration;
     struct kernel_fit fit;
     size_t count = 0;
+    uint32_t *others = malloc(self->count * sizeof *others);
+    if (!others) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a fold");
+    }
     for (size_t i = 0; i < self->count; i++) {
         if (i < first || i >= last) {
             others[count++] = self->which[i];
         }
     }
-    enum status status = train(self, others, count, false, &calibration, &fit, error);
+    enum status status = train_form(self, others, count, &calibration, &fit, error);
     if (status == STATUS_OK) {
         status = score_held_out(self, &calibration, first, last, self->form_scores, self->form_errors, error);
     }
     if (status == STATUS_OK && try_residual) {
-        status = leftovers(self, &calibration, others, count, error);
-        status =
-            status == STATUS_OK ? residual_fit(&calibration, self->features, self->residuals, count, error) : status;
+        status = add_process(self, others, count, &calibration, error);
         status = status == STATUS_OK
                      ? score_held_out(self, &calibration, first, last, self->hybrid_scores, self->hybrid_errors, error)
                      : status;
     }
     calibration_release(&calibration);
+    free(others);
     return status;
 }
 
@@ -133,12 +162,16 @@ static enum status run_fold(const struct trainer *self, size_t first, size_t las
 static double stretch_of(double *scores, size_t count, double level)
 {
     sort_doubles(scores, count);
-    const double place = ceil((double)(count + 1) * level);
-    if (place <= (double)count) {
-        return scores[(size_t)place - 1];
+    const double place = (double)(count + 1) * level - 1; /* between the order statistics, from 0 */
+    const double last = (double)count - 1;
+    if (place <= last) {
+        const size_t below = (size_t)place;
+        const double above = below + 1 < count ? scores[below + 1] : scores[below];
+        return scores[below] + (place - (double)below) * (above - scores[below]);
     }
-    return scores[count - 1] * normal_quantile(0.5 + level / 2) /
-           normal_quantile(0.5 + 0.5 * (double)count / (double)(count + 1));
+    const double reached =
+        (double)count / (double)(count + 1); /* too few rows for the level: a normal tail beyond them */
+    return scores[count - 1] * normal_quantile(0.5 + level / 2) / normal_quantile(0.5 + reached / 2);
 }
 
 static void set_domain(const struct trainer *self, const struct calibrated_model *model,
@@ -163,16 +196,26 @@ static void set_domain(const struct trainer *self, const struct calibrated_model
     calibration->leverage_limit = 2 * leverage_most;
 }
 
+/* Folds do not see each other, so threads change nothing. */
 static enum status cross_validate(const struct trainer *self, bool try_residual, struct error *error)
 {
-    uint32_t *others = malloc(self->count * sizeof *others);
-    enum status status = others ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for folds");
-    for (unsigned f = 0; f < self->folds && status == STATUS_OK; f++) {
+    enum status result = STATUS_OK;
+#pragma omp parallel for schedule(dynamic)
+    for (unsigned f = 0; f < self->folds; f++) {
         const size_t first = self->count * f / self->folds, last = self->count * (f + 1) / self->folds;
-        status = run_fold(self, first, last, others, try_residual, error);
+        struct error fold_error = {0};
+        const enum status status = run_fold(self, first, last, try_residual, &fold_error);
+        if (status != STATUS_OK) {
+#pragma omp critical
+            {
+                result = status;
+                if (error) {
+                    *error = fold_error;
+                }
+            }
+        }
     }
-    free(others);
-    return status;
+    return result;
 }
 
 static enum status calibrate_rows(struct trainer *self, struct calibration *calibration,
@@ -187,8 +230,9 @@ static enum status calibrate_rows(struct trainer *self, struct calibration *cali
     report->folds = self->folds;
     report->form_error = median_in_place(self->form_errors, self->count);
     report->hybrid_error = try_residual ? median_in_place(self->hybrid_errors, self->count) : (double)NAN;
-    report->residual_used = try_residual && report->hybrid_error < report->form_error * (1 - residual_gain_least);
-    status = train(self, self->which, self->count, report->residual_used, calibration, &report->fit, error);
+    report->residual_used = try_residual && report->hybrid_error < report->form_error * residual_loss_most;
+    status = report->residual_used ? train_hybrid(self, self->which, self->count, calibration, &report->fit, error)
+                                   : train_form(self, self->which, self->count, calibration, &report->fit, error);
     struct calibrated_model *model = malloc(sizeof *model);
     if (status == STATUS_OK) {
         double *scores = report->residual_used ? self->hybrid_scores : self->form_scores;
@@ -224,7 +268,7 @@ enum status kernel_calibrate(const struct gpu_device *device, const struct model
                              struct kernel_calibration_report *report, struct error *error)
 {
     struct trainer self = {.device = device, .priors = priors, .rows = rows, .options = options, .count = count};
-    double *numbers = calloc(count * (5 + CALIBRATION_FEATURE_COUNT) + 1, sizeof *numbers);
+    double *numbers = calloc(count * 4 + 1, sizeof *numbers);
     self.which = malloc((count + 1) * sizeof *self.which);
     calibration_init(calibration);
     memset(report, 0, sizeof *report);
@@ -238,13 +282,11 @@ enum status kernel_calibrate(const struct gpu_device *device, const struct model
             self.which[i] = self.which[j];
             self.which[j] = which ? which[i] : (uint32_t)i;
         }
-        self.folds = count < FOLDS_MAX ? (unsigned)count : FOLDS_MAX;
+        self.folds = count <= LEAVE_ONE_OUT_MAX ? (unsigned)count : FOLDS_MAX;
         self.form_scores = numbers;
         self.hybrid_scores = numbers + count;
         self.form_errors = numbers + 2 * count;
         self.hybrid_errors = numbers + 3 * count;
-        self.residuals = numbers + 4 * count;
-        self.features = numbers + 5 * count;
         status = check_count(&self, error);
     }
     if (status == STATUS_OK) {

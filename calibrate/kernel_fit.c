@@ -32,6 +32,7 @@ struct fit_problem {
     const struct kernel_row *rows;
     const uint32_t *which;
     size_t count;
+    const double *factor; /* NULL or count x count */
     uint32_t free_count;
     enum parameter_id free[PARAMETER_COUNT];
     struct layer_memo memo;
@@ -63,6 +64,19 @@ static double soft(double misfit)
     return misfit < 0 ? -sqrt(2 * loss) : sqrt(2 * loss);
 }
 
+/* Misfits that share no error: L^-1 misfits, in place. */
+static void whiten(const struct fit_problem *problem, gsl_vector *misfits)
+{
+    for (size_t i = 0; i < problem->count; i++) {
+        const double *line = problem->factor + i * problem->count;
+        double value = gsl_vector_get(misfits, i);
+        for (size_t j = 0; j < i; j++) {
+            value -= line[j] * gsl_vector_get(misfits, j);
+        }
+        gsl_vector_set(misfits, i, value / line[i]);
+    }
+}
+
 static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
 {
     struct fit_problem *problem = context;
@@ -77,12 +91,17 @@ static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
         const struct kernel_row *row = row_of(problem, i);
         struct layer_time time;
         layer_time_predict_next(&model, &row->layer, &problem->memo, &time);
-        const double scale = hypot(form_scale, row->noise_log_sigma);
-        const double misfit = log(time.time_s / row->time_s) / scale;
+        const double misfit = log(time.time_s / row->time_s);
         if (!isfinite(misfit)) {
             return GSL_EDOM;
         }
-        gsl_vector_set(out, i, soft(misfit));
+        gsl_vector_set(out, i, problem->factor ? misfit : misfit / hypot(form_scale, row->noise_log_sigma));
+    }
+    if (problem->factor) {
+        whiten(problem, out);
+    }
+    for (size_t i = 0; i < problem->count; i++) {
+        gsl_vector_set(out, i, soft(gsl_vector_get(out, i)));
     }
     for (uint32_t j = 0; j < problem->free_count; j++) {
         gsl_vector_set(out, problem->count + j, gsl_vector_get(unknowns, j));
@@ -208,7 +227,7 @@ static enum status solve(struct fit_problem *problem, gsl_multifit_nlinear_works
     if (code != GSL_SUCCESS) {
         return gsl_errors_status(code, "timing the rows at the start of the fit", error);
     }
-    code = gsl_multifit_nlinear_driver(ITERATIONS_MAX, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, workspace);
+    code = gsl_multifit_nlinear_driver(ITERATIONS_MAX, 1e-3, 1e-6, 1e-8, NULL, NULL, &info, workspace);
     if (code != GSL_SUCCESS && code != GSL_EMAXITER && code != GSL_ENOPROG) {
         return gsl_errors_status(code, "fitting the kernel-time model", error);
     }
@@ -248,10 +267,11 @@ static enum status check_rows(const struct fit_problem *problem, struct error *e
 }
 
 enum status kernel_fit_run(const struct gpu_device *device, const struct model_parameters *priors,
-                           const struct kernel_row *rows, const uint32_t *which, size_t count, struct kernel_fit *fit,
-                           struct error *error)
+                           const struct kernel_row *rows, const uint32_t *which, size_t count, const double *factor,
+                           struct kernel_fit *fit, struct error *error)
 {
-    struct fit_problem problem = {.device = device, .priors = priors, .rows = rows, .which = which, .count = count};
+    struct fit_problem problem = {
+        .device = device, .priors = priors, .rows = rows, .which = which, .count = count, .factor = factor};
     memset(fit, 0, sizeof *fit);
     fit->condition_number = 1;
     gsl_errors_install();

@@ -39,9 +39,12 @@ struct kernel_fit {
 };
 
 /* rows[i] may be picked by index: which holds count indices into rows (NULL: the first count). priors: values and
- * log_sigma of the parameters before the rows. count >= 1. STATUS_DOMAIN where a row cannot be timed on the device. */
+ * log_sigma of the parameters before the rows. factor: lower Cholesky factor, count x count row-major, of the
+ * covariance of the rows' misfits in ln(time), so that errors of the form that neighbouring rows share do not pass for
+ * news about the parameters; NULL: independent misfits of form_scale. count >= 1. STATUS_DOMAIN where a row cannot be
+ * timed. */
 MUST_CHECK enum status kernel_fit_run(const struct gpu_device *device, const struct model_parameters *priors,
                                       const struct kernel_row *rows, const uint32_t *which, size_t count,
-                                      struct kernel_fit *fit, struct error *error);
+                                      const double *factor, struct kernel_fit *fit, struct error *error);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "calibrate/gsl_errors.h"
 #include "model/predict/calibrated_time.h"
+#include "model/predict/residual_factor.h"
 
 enum {
     FEATURES = CALIBRATION_FEATURE_COUNT,
@@ -104,10 +105,9 @@ static int search_run(struct search *search, double *logs)
     return code;
 }
 
-/* Centre and scale of every feature that varies. Returns how many do. */
-static unsigned standardise(struct calibration_residual *residual, const double *features, size_t count)
+/* Centre and scale of every feature that varies. */
+static void standardise(struct calibration_residual *residual, const double *features, size_t count)
 {
-    unsigned varying = 0;
     for (unsigned f = 0; f < FEATURES; f++) {
         double sum = 0, squares = 0;
         for (size_t i = 0; i < count; i++) {
@@ -121,13 +121,11 @@ static unsigned standardise(struct calibration_residual *residual, const double 
         const double scale = sqrt(squares / (double)count);
         residual->center[f] = center;
         residual->scale[f] = scale > 1e-9 ? scale : 0;
-        varying += residual->scale[f] > 0;
         for (size_t i = 0; i < count; i++) {
             residual->features[i * FEATURES + f] =
                 residual->scale[f] > 0 ? (features[i * FEATURES + f] - center) / scale : 0;
         }
     }
-    return varying;
 }
 
 static void fill_distances(const struct calibration_residual *residual, unsigned varying, size_t stride, size_t count,
@@ -146,10 +144,38 @@ static void fill_distances(const struct calibration_residual *residual, unsigned
     }
 }
 
-/* Hyperparameters from every stride-th row. */
-static enum status choose_hyperparameters(struct calibration_residual *residual, unsigned varying,
-                                          const double *residuals, size_t count, struct error *error)
+static unsigned varying_features(const struct calibration_residual *residual)
 {
+    unsigned varying = 0;
+    for (unsigned f = 0; f < FEATURES; f++) {
+        varying += residual->scale[f] > 0;
+    }
+    return varying;
+}
+
+enum status residual_start(struct calibration *calibration, const double *features, size_t count, struct error *error)
+{
+    if (count < 4) {
+        return error_set(error, STATUS_BAD_DATA, "a residual process needs at least 4 rows, got %zu", count);
+    }
+    gsl_errors_install();
+    gsl_errors_clear();
+    enum status status = calibration_residual_allocate(calibration, (uint32_t)count, error);
+    if (status == STATUS_OK) {
+        standardise(&calibration->residual, features, count);
+        calibration->residual.amplitude = exp(hyperpriors[0].center);
+        calibration->residual.length = exp(hyperpriors[1].center);
+        calibration->residual.noise = exp(hyperpriors[2].center);
+        status = residual_factor_compute(&calibration->residual, error);
+    }
+    return status;
+}
+
+/* From every stride-th row. */
+enum status residual_search(struct calibration *calibration, const double *residuals, struct error *error)
+{
+    struct calibration_residual *residual = &calibration->residual;
+    const size_t count = residual->row_count;
     const size_t stride = (count + SEARCH_ROWS_MAX - 1) / SEARCH_ROWS_MAX, some = (count + stride - 1) / stride;
     struct search search = {.count = some,
                             .distances = malloc(some * some * sizeof(double)),
@@ -159,67 +185,32 @@ static enum status choose_hyperparameters(struct calibration_residual *residual,
     double logs[HYPERPARAMETERS] = {0};
     int code = GSL_ENOMEM;
     if (search.distances && search.residuals && search.matrix && search.solution) {
-        fill_distances(residual, varying, stride, some, search.distances);
+        fill_distances(residual, varying_features(residual), stride, some, search.distances);
         for (size_t i = 0; i < some; i++) {
             search.residuals[i] = residuals[i * stride];
         }
         code = search_run(&search, logs);
     }
-    residual->amplitude = exp(logs[0]);
-    residual->length = exp(logs[1]);
-    residual->noise = exp(logs[2]);
     free(search.distances);
     free(search.residuals);
     gsl_matrix_free(search.matrix);
     gsl_vector_free(search.solution);
-    return code == GSL_SUCCESS ? STATUS_OK : gsl_errors_status(code, "fitting the residual process", error);
+    if (code != GSL_SUCCESS) {
+        return gsl_errors_status(code, "fitting the residual process", error);
+    }
+    residual->amplitude = exp(logs[0]);
+    residual->length = exp(logs[1]);
+    residual->noise = exp(logs[2]);
+    return residual_factor_compute(residual, error);
 }
 
-static enum status solve_weights(struct calibration_residual *residual, unsigned varying, const double *residuals,
-                                 size_t count, struct error *error)
+enum status residual_weigh(struct calibration *calibration, const double *residuals, struct error *error)
 {
-    double *distances = malloc(count * count * sizeof(double));
-    gsl_matrix *matrix = gsl_matrix_alloc(count, count);
-    int code = distances && matrix ? GSL_SUCCESS : GSL_ENOMEM;
-    if (code == GSL_SUCCESS) {
-        fill_distances(residual, varying, 1, count, distances);
-        fill_covariance(distances, count, count, residual->amplitude, residual->length, residual->noise, matrix);
-        code = gsl_linalg_cholesky_decomp1(matrix);
-    }
-    if (code == GSL_SUCCESS) {
-        const gsl_vector_const_view right = gsl_vector_const_view_array(residuals, count);
-        gsl_vector_view weights = gsl_vector_view_array(residual->weights, count);
-        code = gsl_linalg_cholesky_solve(matrix, &right.vector, &weights.vector);
-        for (size_t i = 0; i < count; i++) {
-            for (size_t j = 0; j <= i; j++) {
-                residual->factor[i * count + j] = gsl_matrix_get(matrix, i, j);
-            }
-        }
-    }
-    free(distances);
-    gsl_matrix_free(matrix);
+    struct calibration_residual *residual = &calibration->residual;
+    const gsl_matrix_const_view factor =
+        gsl_matrix_const_view_array(residual->factor, residual->row_count, residual->row_count);
+    const gsl_vector_const_view right = gsl_vector_const_view_array(residuals, residual->row_count);
+    gsl_vector_view weights = gsl_vector_view_array(residual->weights, residual->row_count);
+    const int code = gsl_linalg_cholesky_solve(&factor.matrix, &right.vector, &weights.vector);
     return code == GSL_SUCCESS ? STATUS_OK : gsl_errors_status(code, "solving for the residual process", error);
-}
-
-enum status residual_fit(struct calibration *calibration, const double *features, const double *residuals, size_t count,
-                         struct error *error)
-{
-    if (count < 4) {
-        return error_set(error, STATUS_BAD_DATA, "a residual process needs at least 4 rows, got %zu", count);
-    }
-    gsl_errors_install();
-    gsl_errors_clear();
-    enum status status = calibration_residual_allocate(calibration, (uint32_t)count, error);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const unsigned varying = standardise(&calibration->residual, features, count);
-    status = choose_hyperparameters(&calibration->residual, varying, residuals, count, error);
-    if (status == STATUS_OK) {
-        status = solve_weights(&calibration->residual, varying, residuals, count, error);
-    }
-    if (status != STATUS_OK) {
-        calibration_release(calibration);
-    }
-    return status;
 }

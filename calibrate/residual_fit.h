@@ -7,9 +7,14 @@
 
 #include "model/describe/calibration.h"
 
-/* features: count x CALIBRATION_FEATURE_COUNT, raw; residuals: ln(measured / predicted). Fills calibration->residual
- * (allocated here; an earlier one is released). count >= 4, else STATUS_BAD_DATA. */
-MUST_CHECK enum status residual_fit(struct calibration *calibration, const double *features, const double *residuals,
-                                    size_t count, struct error *error);
+/* Before any time is seen: room, standardised features, the hyperparameters' priors and the factor of the covariance
+ * that they give. features: count x CALIBRATION_FEATURE_COUNT, raw. An earlier process is released. count >= 4, else
+ * STATUS_BAD_DATA. */
+MUST_CHECK enum status residual_start(struct calibration *calibration, const double *features, size_t count,
+                                      struct error *error);
+/* Hyperparameters from residuals = ln(measured / predicted), and their factor. */
+MUST_CHECK enum status residual_search(struct calibration *calibration, const double *residuals, struct error *error);
+/* The weights, by which the process predicts. */
+MUST_CHECK enum status residual_weigh(struct calibration *calibration, const double *residuals, struct error *error);
 
 #endif

@@ -14,6 +14,7 @@ const struct command command_table[] = {
     {"whatif", WHATIF_SUMMARY, WHATIF_USAGE, WHATIF_HELP, command_whatif},
     {"sweep", SWEEP_SUMMARY, SWEEP_USAGE, SWEEP_HELP, command_sweep},
     {"measure", MEASURE_SUMMARY, MEASURE_USAGE, MEASURE_HELP, command_measure},
+    {"calibrate", CALIBRATE_SUMMARY, CALIBRATE_USAGE, CALIBRATE_HELP, command_calibrate},
     {"validate", VALIDATE_SUMMARY, VALIDATE_USAGE, VALIDATE_HELP, command_validate},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},

@@ -12,6 +12,7 @@ int command_curve(int argc, char **argv);
 int command_whatif(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_measure(int argc, char **argv);
+int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
@@ -240,6 +241,37 @@ int command_help(int argc, char **argv);
     "  occam measure data/campaigns/sparse.plan --out rows --budget 600s --resume\n"                                   \
     "  occam measure sparse_decode -s num_warps=4,8 --compile-only --arch sm_120\n"
 
+#define CALIBRATE_SUMMARY "measurements into model parameters with uncertainty; drift"
+#define CALIBRATE_USAGE                                                                                                \
+    "calibrate [MEASUREMENTS...] --scenario S [--train N | --train-rows FILE | --design N] [-o FILE] [--name X] "      \
+    "[--check CALIBRATION] [--kernel K] [--time-column C] [--first-kernel] [--device D] [--device-file FILE] "         \
+    "[--seed N] [--level P] [--format text|json|csv]"
+#define CALIBRATE_HELP                                                                                                 \
+    "Fits the kernel-time model to measured rows: parameters with their uncertainty, a process on what the\n"          \
+    "model leaves over where cross-validation shows that it helps, and intervals stretched until they hold.\n"         \
+    "MEASUREMENTS are CSV files, of occam measure or foreign: columns called after the scenario's knobs and\n"         \
+    "workload variables, and one with the time. Rows that were not learnt from are predicted and scored.\n"            \
+    "--design N without measurements prints the N configurations to measure. --check says whether a\n"                 \
+    "calibration still holds for a handful of rows: exit code 1 when it does not.\n"                                   \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --scenario S          scenario that the columns belong to: a YAML file, or the name of one built in\n"          \
+    "  --train N             learn from N rows drawn at random (default: all)\n"                                       \
+    "  --train-rows FILE     learn from the configurations listed in this CSV file\n"                                  \
+    "  --design N            learn from the N most informative rows; without measurements: say which to measure\n"     \
+    "  --check CALIBRATION   compare the rows with this calibration (file or name) instead of learning\n"              \
+    "  -o, --output FILE     write the calibration to this JSON file\n"                                                \
+    "  --name X              what predictions call it; default: the stem of the file\n"                                \
+    "  --kernel K            only rows whose column kernel says K\n"                                                   \
+    "  --time-column C       column with the time; its name ends in _ns, _us, _ms or _s (default: time_us)\n"          \
+    "  --first-kernel        the times are those of the scenario's first kernel alone, not of all\n"                   \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
+    "  --seed N              of random rows and of the folds of cross-validation (default 1)\n"                        \
+    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP "\n"        \
+    "Examples:\n"                                                                                                      \
+    "  occam calibrate --design 24 --scenario occam-gqa-decode > gqa.plan\n"                                           \
+    "  occam calibrate gqa_decode.csv --scenario occam-gqa-decode -o h200-gqa.json\n"                                  \
+    "  occam calibrate --check h200-gqa.json today.csv\n"
 #define VALIDATE_SUMMARY "trained on few measured rows, judged on all others, beside the baselines"
 #define VALIDATE_USAGE                                                                                                 \
     "validate MEASUREMENTS... --scenario S [--train N[,N...]] [--design] [--hold-out workload|NAME] [--seeds N] "      \

@@ -25,6 +25,7 @@ enum parameter_id {
     PARAMETER_ITERATION_OVERHEAD,    /* cycles per iteration: address arithmetic, waits, predicates */
     PARAMETER_BARRIER_FACTOR,        /* x device barrier */
     PARAMETER_SPILL_CYCLES,          /* cycles per 4-byte spill access of a warp */
+    PARAMETER_SPILL_TRAFFIC_FACTOR,  /* x spill traffic that does not fit into L1 */
     PARAMETER_OVERLAP_EXPONENT,      /* p of the smooth maximum of bounds, >= 1 */
     PARAMETER_PIPELINE_EXPONENT,     /* p of the smooth maximum inside one iteration, >= 1 */
     PARAMETER_COUNT

@@ -66,7 +66,7 @@ static double missed_spill_bytes(const struct time_model *model, const struct ke
     const double smem = residents * (kernel->launch.static_smem_bytes + (double)kernel->launch.dynamic_smem_bytes +
                                      model->limits->smem_reserved_per_cta_bytes);
     const double held = fmax(0, model->l1_bytes - smem);
-    return footprint > held ? tile->local_bytes * (1 - held / footprint) : 0;
+    return footprint > held ? tile->local_bytes * (1 - held / footprint) * model->spill_traffic_factor : 0;
 }
 
 static void cta_work_compute(const struct time_model *model, const struct kernel_case *kernel,
@@ -179,30 +179,21 @@ static double ragged_rounds_s(const struct time_model *model, const struct cta_w
     const struct tile_loop *loop = cta->loop;
     double heap[LIST_SCHEDULE_SLOTS_MAX], work[TILE_LOOP_RAGGED_MAX] = {0};
     uint64_t counts[TILE_LOOP_RAGGED_MAX] = {0};
-    double total_s = 0, largest_s = 0, tail_gain_s = 0;
-    const double p = model->overlap_exponent;
-    const bool has_tail = result->waves.full_rounds && result->waves.tail_ctas;
+    double total_s = 0;
     const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
     for (uint32_t i = 0; i < loop->ragged_count; i++) {
         struct cta_cost cost;
         struct round_bounds bounds;
         cta_cost_compute(model, cta, loop->ragged[i].iterations, &cost);
-        round_bounds_compute(&cost, p, &bounds);
+        round_bounds_compute(&cost, model->overlap_exponent, &bounds);
         counts[i] = loop->ragged[i].ctas;
-        struct round_sum sum = {0}, tail = {0};
-        add_rounds(&bounds, residents, 1, p, &sum);
+        struct round_sum sum = {0};
+        add_rounds(&bounds, residents, 1, model->overlap_exponent, &sum);
         add_shares(&bounds, &cost, &sum, (double)counts[i], shares);
         work[i] = sum.time_s;
-        const double group_s = work[i] * (double)counts[i];
-        total_s += group_s;
-        if (has_tail && group_s > largest_s) { /* the last round has fewer co-residents, as for equal CTAs */
-            add_rounds(&bounds, result->waves.tail_ctas_per_sm, 1, p, &tail);
-            tail_gain_s = sum.time_s - tail.time_s;
-        }
-        largest_s = group_s > largest_s ? group_s : largest_s;
+        total_s += work[i] * (double)counts[i];
     }
-    const double scheduled_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
-    const double makespan_s = fmax(scheduled_s - tail_gain_s, total_s / (double)result->waves.slots);
+    const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
     for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0; k++) {
         shares[k] *= makespan_s / total_s;
     }

@@ -21,6 +21,10 @@ static void setup(void)
     struct error error;
     fixture_device_init(&device);
     model_parameters_init(&parameters);
+    parameters.items[PARAMETER_LAUNCH_FACTOR].value = 1; /* the figures of the invented device as they are */
+    parameters.items[PARAMETER_DRAM_LATENCY_FACTOR].value = 1;
+    parameters.items[PARAMETER_SM_BANDWIDTH_FACTOR].value = 1;
+    parameters.items[PARAMETER_OVERLAP_EXPONENT].value = 4;
     ck_assert_msg(time_model_init(&model, &device, &parameters, &error) == STATUS_OK, "%s", error.text);
 }
 
