@@ -21,7 +21,7 @@ static struct calibrated_model model;
 
 static void setup(void)
 {
-    synthetic_rows_create(&data, "occam-gqa-decode", ROWS, 41, 0.7, 0.02);
+    synthetic_rows_create(&data, "gqa-split-decode", ROWS, 41, 0.7, 0.02);
     calibration_init(&calibration);
 }
 

@@ -27,7 +27,7 @@ START_TEST(rows_differ_and_times_do_not_matter)
     struct synthetic_rows data;
     uint32_t chosen[WANTED], again[WANTED];
     bool seen[ROWS] = {false};
-    synthetic_rows_create(&data, "occam-gqa-decode", ROWS, 1, 0.5, 0.02);
+    synthetic_rows_create(&data, "gqa-split-decode", ROWS, 1, 0.5, 0.02);
     choose(&data, ROWS, WANTED, chosen);
     for (size_t i = 0; i < WANTED; i++) {
         ck_assert_uint_lt(chosen[i], ROWS);
@@ -50,7 +50,7 @@ START_TEST(a_row_is_not_chosen_for_being_there_often)
     struct synthetic_rows data;
     uint32_t chosen[WANTED];
     unsigned copies = 0;
-    synthetic_rows_create(&data, "occam-gqa-decode", ROWS, 2, 0.5, 0.02);
+    synthetic_rows_create(&data, "gqa-split-decode", ROWS, 2, 0.5, 0.02);
     for (size_t i = 0; i < ROWS / 2; i++) { /* half the candidates are one configuration */
         data.rows.rows[i] = data.rows.rows[0];
     }
@@ -68,7 +68,7 @@ START_TEST(all_rows_are_a_design_and_more_are_refused)
     struct synthetic_rows data;
     struct error error = {0};
     uint32_t chosen[20];
-    synthetic_rows_create(&data, "occam-sparse-decode", 20, 3, 0.5, 0.02);
+    synthetic_rows_create(&data, "occam-gemm-tile", 20, 3, 0.5, 0.02);
     choose(&data, 20, 20, chosen);
     ck_assert(design_choose(data.device, &data.priors, data.rows.rows, 10, 11, chosen, &error) == STATUS_BAD_DATA);
     ck_assert_msg(strstr(error.text, "there are 10") != NULL, "%s", error.text);
@@ -99,7 +99,7 @@ START_TEST(a_design_beats_chance_on_average)
     double chance = 0, design = 0;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct synthetic_rows data;
-        synthetic_rows_create(&data, seed % 2 ? "occam-gqa-decode" : "occam-sparse-decode", ROWS, seed, 1, 0.02);
+        synthetic_rows_create(&data, seed % 2 ? "gqa-split-decode" : "occam-gemm-tile", ROWS, seed, 1, 0.02);
         chance += validate(&data, VALIDATION_RANDOM) / 4;
         design += validate(&data, VALIDATION_DESIGN) / 4;
         synthetic_rows_release(&data);

@@ -20,7 +20,8 @@ enum {
 static void run_fit(const struct synthetic_rows *data, const uint32_t *which, size_t count, struct kernel_fit *fit)
 {
     struct error error = {0};
-    ck_assert_msg(kernel_fit_run(data->device, &data->priors, data->rows.rows, which, count, fit, &error) == STATUS_OK,
+    ck_assert_msg(kernel_fit_run(data->device, &data->priors, data->rows.rows, which, count, NULL, fit, &error) ==
+                      STATUS_OK,
                   "%s", error.text);
 }
 
@@ -42,7 +43,7 @@ static double median_miss(const struct synthetic_rows *data, const struct model_
 
 START_TEST(known_parameters_are_found_within_their_uncertainty)
 {
-    const char *const scenarios[] = {"occam-gqa-decode", "occam-sparse-decode", "occam-gemm-tile"};
+    const char *const scenarios[] = {"gqa-split-decode", "occam-gemm-tile", "triton-gemm"};
     const unsigned cases = property_cases(6);
     unsigned seen = 0, inside = 0;
     for (unsigned c = 0; c < cases; c++) {
@@ -73,7 +74,7 @@ START_TEST(one_odd_row_does_not_bend_the_fit)
 {
     struct synthetic_rows data;
     struct kernel_fit clean, odd;
-    synthetic_rows_create(&data, "occam-gqa-decode", ROWS, 11, 0.7, 0);
+    synthetic_rows_create(&data, "gqa-split-decode", ROWS, 11, 0.7, 0);
     run_fit(&data, NULL, 40, &clean);
     const double before = median_miss(&data, &clean.parameters);
     data.rows.rows[7].time_s *= 20;
@@ -89,7 +90,7 @@ START_TEST(what_no_row_sees_keeps_its_prior_and_is_named)
     struct synthetic_rows data;
     struct kernel_fit fit;
     unsigned unseen = 0;
-    synthetic_rows_create(&data, "occam-gqa-decode", 10, 3, 0.5, NOISE);
+    synthetic_rows_create(&data, "gqa-split-decode", 10, 3, 0.5, NOISE);
     for (size_t i = 0; i < data.rows.count; i++) { /* without spills nothing tells what one costs */
         for (uint32_t k = 0; k < data.rows.rows[i].layer.kernel_count; k++) {
             data.rows.rows[i].layer.kernels[k].loop.spill_bytes = 0;
@@ -114,7 +115,7 @@ START_TEST(more_rows_narrow_the_parameters)
     struct synthetic_rows data;
     struct kernel_fit few, many;
     unsigned wider = 0;
-    synthetic_rows_create(&data, "occam-sparse-decode", ROWS, 5, 0.5, NOISE);
+    synthetic_rows_create(&data, "occam-gemm-tile", ROWS, 5, 0.5, NOISE);
     run_fit(&data, NULL, 10, &few);
     run_fit(&data, NULL, ROWS, &many);
     for (int i = 0; i < PARAMETER_COUNT; i++) {
@@ -130,7 +131,7 @@ START_TEST(rows_by_index_are_those_rows)
     struct synthetic_rows data;
     struct kernel_fit direct, picked;
     uint32_t which[20];
-    synthetic_rows_create(&data, "occam-gqa-decode", 40, 9, 0.5, NOISE);
+    synthetic_rows_create(&data, "gqa-split-decode", 40, 9, 0.5, NOISE);
     for (uint32_t i = 0; i < 20; i++) {
         which[i] = 20 + i;
     }
@@ -147,17 +148,18 @@ START_TEST(impossible_rows_are_refused_by_line)
     const double times[] = {0, -1e-6, (double)NAN, (double)INFINITY};
     struct synthetic_rows data;
     struct kernel_fit fit;
-    synthetic_rows_create(&data, "occam-gqa-decode", 10, 3, 0.5, NOISE);
+    synthetic_rows_create(&data, "gqa-split-decode", 10, 3, 0.5, NOISE);
     for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
         struct error error = {0};
         data.rows.rows[4].time_s = times[t];
-        ck_assert(kernel_fit_run(data.device, &data.priors, data.rows.rows, NULL, 10, &fit, &error) == STATUS_DOMAIN);
+        ck_assert(kernel_fit_run(data.device, &data.priors, data.rows.rows, NULL, 10, NULL, &fit, &error) ==
+                  STATUS_DOMAIN);
         ck_assert_msg(strstr(error.text, "line 6") != NULL, "%s", error.text);
     }
     struct error error = {0};
     data.rows.rows[4].time_s = 1e-5;
     data.rows.rows[4].layer.kernels[0].launch.dynamic_smem_bytes = 1u << 20;
-    ck_assert(kernel_fit_run(data.device, &data.priors, data.rows.rows, NULL, 10, &fit, &error) == STATUS_DOMAIN);
+    ck_assert(kernel_fit_run(data.device, &data.priors, data.rows.rows, NULL, 10, NULL, &fit, &error) == STATUS_DOMAIN);
     ck_assert_msg(strstr(error.text, "does not fit") != NULL, "%s", error.text);
     synthetic_rows_release(&data);
 }

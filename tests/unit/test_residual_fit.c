@@ -35,7 +35,9 @@ static void fit(struct calibration *calibration, const double *features, const d
 {
     struct error error = {0};
     calibration_init(calibration);
-    ck_assert_msg(residual_fit(calibration, features, residuals, count, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_msg(residual_start(calibration, features, count, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_msg(residual_search(calibration, residuals, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_msg(residual_weigh(calibration, residuals, &error) == STATUS_OK, "%s", error.text);
 }
 
 START_TEST(process_interpolates_between_rows)
@@ -118,7 +120,7 @@ START_TEST(degenerate_rows_are_survived_or_refused)
     struct error error = {0};
     fill(7, 0.01, features, residuals);
     calibration_init(&calibration);
-    ck_assert(residual_fit(&calibration, features, residuals, 3, &error) == STATUS_BAD_DATA);
+    ck_assert(residual_start(&calibration, features, 3, &error) == STATUS_BAD_DATA);
     ck_assert_msg(strstr(error.text, "at least 4") != NULL, "%s", error.text);
     ck_assert_uint_eq(calibration.residual.row_count, 0);
     for (size_t i = 1; i < ROWS; i++) { /* one configuration, again and again */

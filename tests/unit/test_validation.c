@@ -20,7 +20,7 @@ static struct synthetic_rows data;
 
 static void setup(void)
 {
-    synthetic_rows_create(&data, "occam-gqa-decode", ROWS, 31, 0.7, 0.03);
+    synthetic_rows_create(&data, "gqa-split-decode", ROWS, 31, 0.7, 0.03);
 }
 
 static void teardown(void)
@@ -108,7 +108,7 @@ START_TEST(intervals_cover_what_they_promise)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct validation result;
         teardown();
-        synthetic_rows_create(&data, "occam-gqa-decode", ROWS, seed, 0.7, 0.03);
+        synthetic_rows_create(&data, "gqa-split-decode", ROWS, seed, 0.7, 0.03);
         run(&options, &result);
         covered += result.pooled_coverage_fraction / 4;
         ck_assert(result.half_width_percent.median > 3 && result.half_width_percent.median < 40);
@@ -162,7 +162,7 @@ START_TEST(choices_are_judged_in_shapes_nobody_ran)
     struct validation_options options = quick(VALIDATION_RANDOM);
     struct validation result;
     teardown();
-    synthetic_rows_create(&data, "occam-gqa-decode", 400, 8, 0.5, 0); /* without noise the model is the truth */
+    synthetic_rows_create(&data, "gqa-split-decode", 400, 8, 0.5, 0); /* without noise the model is the truth */
     options.no_choice = false;
     options.train_rows = 60;
     run(&options, &result);
