@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The baselines (docs/MODEL.md CAL-8). */
+ * The baselines (docs/MODEL.md CAL-10). */
 #include "calibrate/baselines.h"
 
 #include <gsl/gsl_errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What any accuracy figure is compared with: six simple predictors and a constant, trained on the same rows as the
- * model (docs/VALIDATION.md, docs/MODEL.md CAL-8). */
+ * model (docs/VALIDATION.md, docs/MODEL.md CAL-10). */
 #ifndef OCCAM_CALIBRATE_BASELINES_H
 #define OCCAM_CALIBRATE_BASELINES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Repeated splits: draw, train, predict the rest (docs/MODEL.md CAL-8). */
+ * Repeated splits: draw, train, predict the rest (docs/MODEL.md CAL-10). */
 #include "calibrate/validation.h"
 
 #include <math.h>

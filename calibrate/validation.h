@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * How far a calibration can be trusted: trained on few rows, judged on all others, again and again (docs/MODEL.md
- * CAL-8). Rows trained on never enter an error. Used by `occam validate`. */
+ * CAL-10). Rows trained on never enter an error. Used by `occam validate`. */
 #ifndef OCCAM_CALIBRATE_VALIDATION_H
 #define OCCAM_CALIBRATE_VALIDATION_H
 

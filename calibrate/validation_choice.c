@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What choosing by prediction costs, in shapes of which no row was trained on (docs/MODEL.md CAL-8). */
+ * What choosing by prediction costs, in shapes of which no row was trained on (docs/MODEL.md CAL-10). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

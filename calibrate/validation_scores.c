@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * From predictions to figures: errors, slices by knob and fill, the worst rows (docs/MODEL.md CAL-8). */
+ * From predictions to figures: errors, slices by knob and fill, the worst rows (docs/MODEL.md CAL-10). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

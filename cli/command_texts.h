@@ -13,6 +13,7 @@ int command_whatif(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_measure(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
@@ -24,6 +25,8 @@ int command_help(int argc, char **argv);
     "  --format FORM         text (default), json or csv; keys and columns carry units and are described\n"            \
     "                        in docs/DATA.md\n"
 #define DEVICE_FILE_OPTION_HELP "  --device-file FILE    read one more GPU from this file (format: docs/DATA.md)\n"
+#define CALIBRATION_OPTION_HELP                                                                                        \
+    "  --calibration NAME    use this calibration (a file, or a name), or none; default: the scenario's own\n"
 #define FORM_OPTION_HELP                                                                                               \
     "  --form FORM           law of the step time: given, auto, line, coverage, power, sqrt, saturating,\n"            \
     "                        padded or hinge; default: the scenario's own. auto fits all to the measured\n"            \
@@ -31,7 +34,9 @@ int command_help(int argc, char **argv);
 #define QUESTION_OPTIONS_HELP                                                                                          \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
-    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP FORM_OPTION_HELP               \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
+    "  --calibration NAME    use this calibration (a file, or a name), or none; default: the scenario's "              \
+    "own\n" FORM_OPTION_HELP                                                                                           \
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
 #define CURVE_OPTIONS_HELP                                                                                             \
     "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
@@ -107,7 +112,8 @@ int command_help(int argc, char **argv);
 
 #define PREDICT_SUMMARY "one configuration: does it fit, how long does it take, why"
 #define PREDICT_USAGE                                                                                                  \
-    "predict SCENARIO [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--form FORM] [--level P] "       \
+    "predict SCENARIO [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration C] [--form FORM] " \
+    "[--level P] "                                                                                                     \
     "[--format text|json|csv]"
 #define PREDICT_HELP                                                                                                   \
     "Feasibility, occupancy, waves, kernel time with interval and shares of what limits it, step time and\n"           \
@@ -127,7 +133,9 @@ int command_help(int argc, char **argv);
 #define CURVE_SUMMARY "throughput, step time, per-request speed over concurrency"
 #define CURVE_USAGE                                                                                                    \
     "curve SCENARIO [-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE] "                                       \
-    "[--itl-limit-ms T] [--free] [--device D] [--device-file FILE] [--form FORM] [--level P] [--format text|json|csv]"
+    "[--itl-limit-ms T] [--free] [--device D] [--device-file FILE] "                                                   \
+    "[--calibration C] [--form FORM] [--level P] "                                                                     \
+    "[--format text|json|csv]"
 #define CURVE_HELP                                                                                                     \
     "The base configuration over concurrency, with intervals; with -s, the changed configuration beside it,\n"         \
     "anchored at the base's measured or given step time. Where measured points exist, every law that can be\n"         \
@@ -143,7 +151,7 @@ int command_help(int argc, char **argv);
 #define WHATIF_SUMMARY "base against variant: what moves, by how much, why, how sure"
 #define WHATIF_USAGE                                                                                                   \
     "whatif SCENARIO -s NAME=VALUE ... [--concurrency LIST] [--explain LO..HI [--across KNOB]] [--free] "              \
-    "[--device D] [--device-file FILE] [--form FORM] [--level P] [--format text|json|csv]"
+    "[--device D] [--device-file FILE] [--calibration C] [--form FORM] [--level P] [--format text|json|csv]"
 #define WHATIF_HELP                                                                                                    \
     "Compares the base configuration with the changed one at every concurrency: change of throughput with\n"           \
     "interval, probability that it is slower, the mechanisms by name, what is not known and which\n"                   \
@@ -165,7 +173,8 @@ int command_help(int argc, char **argv);
 #define SWEEP_SUMMARY "every configuration of the knob space, ranked; infeasible ones counted by reason"
 #define SWEEP_USAGE                                                                                                    \
     "sweep SCENARIO [--vary NAMES] [--objective WHAT] [--where EXPR] [--top K] [--by NAME] "                           \
-    "[--threads N] [--limit N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--form FORM] [--level " \
+    "[--threads N] [--limit N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration C] "      \
+    "[--form FORM] [--level "                                                                                          \
     "P] "                                                                                                              \
     "[--format text|json|csv]"
 #define SWEEP_HELP                                                                                                     \
@@ -307,11 +316,23 @@ int command_help(int argc, char **argv);
     "  occam validate sparse_decode.csv --scenario occam-sparse-decode --train 24,96\n"                                \
     "  occam validate mine.csv --scenario mine.yaml --hold-out workload --require median_ape_percent<=6\n"
 
+/* Options of each simulator: a section of its own in `occam help simulate`. */
+#define SIMULATE_CTA_OPTIONS_HELP "  --seed N              seed of the first run (default 1)\n"
+
+#define SIMULATE_SUMMARY "an independent second answer: CTAs on SMs, event by event"
+#define SIMULATE_USAGE   "simulate cta SCENARIO [-s NAME=VALUE ...] [--format text|json|csv]"
+#define SIMULATE_HELP                                                                                                  \
+    "simulate cta runs the kernels of one layer as discrete events, without the formulas of `occam predict`.\n"        \
+    "\n"                                                                                                               \
+    "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                  \
+    "Examples:\n"                                                                                                      \
+    "  occam simulate cta dsv4-flash-sparse-decode\n"
+
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \
     "plot FIGURE SCENARIO [--output FILE | --terminal] [--columns N] [--rows N] [--keep DIR] "                         \
     "[-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE] [--itl-limit-ms T] [--free] "                          \
-    "[--device D] [--device-file FILE] [--form FORM] [--level P]"
+    "[--device D] [--device-file FILE] [--calibration C] [--form FORM] [--level P]"
 #define PLOT_HELP                                                                                                      \
     "Figures:\n"                                                                                                       \
     "  throughput            tokens per second over concurrency: the base with its interval, measured\n"               \
@@ -324,8 +345,8 @@ int command_help(int argc, char **argv);
     "  --keep DIR            also leave the gnuplot script and the numbers there; made if it is not "                  \
     "there\n" CURVE_OPTIONS_HELP "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"               \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
-    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP FORM_OPTION_HELP               \
-    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"                                \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP        \
+        FORM_OPTION_HELP "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"           \
     "\n"                                                                                                               \
     "Examples:\n"                                                                                                      \
     "  occam plot throughput dsv4-flash-sparse-decode\n"                                                               \

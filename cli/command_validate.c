@@ -127,9 +127,6 @@ static enum status fill_options(const struct validate_request *request, const st
     if (request->hold_out == NULL) {
         return STATUS_OK;
     }
-    if (request->design) {
-        return error_set(error, STATUS_USAGE, "--design and --hold-out exclude each other");
-    }
     options->split = VALIDATION_GROUPS;
     if (strcmp(request->hold_out, "workload") == 0) {
         return STATUS_OK;
@@ -214,6 +211,9 @@ static enum status check_request(const struct validate_request *request, struct 
     enum status status = STATUS_OK;
     if (request->scenario == NULL) {
         return error_set(error, STATUS_USAGE, "--scenario is missing: which one describes the kernel of these rows?");
+    }
+    if (request->design && request->hold_out) {
+        return error_set(error, STATUS_USAGE, "--design and --hold-out exclude each other");
     }
     for (size_t r = 0; r < request->require.count && status == STATUS_OK; r++) {
         status = parse_requirement(request->require.items[r], &requirement, error);

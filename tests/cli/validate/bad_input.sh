@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-printf 'block_n,num_warps,num_stages,group,splits,time_us\n64,4,2,8,4,80\n32,4,2,8,4,90\n' > "$SCRATCH/two.csv"
+printf 'block_n,num_warps,num_stages,group,splits,batch,length,time_us\n64,4,2,8,4,16,4096,80\n32,4,2,8,4,16,4096,90\n' > "$SCRATCH/two.csv"
 cd "$SCRATCH" || exit
 try() {
     "$OCCAM" validate "$@"
