@@ -241,10 +241,20 @@ $(BUILD)/occam.pc: occam.pc.in Makefile $(BUILD)/link.stamp
 
 # ---- tables of compiled kernels -------------------------------------------------------------------------------------
 RESOURCE_ARCHS := sm_80,sm_90,sm_100,sm_120
-.PHONY: kernel-resources
+.PHONY: kernel-resources calibrations
 kernel-resources: $(PROGRAM) ## compile the kernels for every architecture and rewrite their tables in data/resources
 	@$(PROGRAM) measure data/campaigns/resources.plan --compile-only --arch $(RESOURCE_ARCHS) --cache $(KERNEL_CODE) \
 	    --out data/resources
+
+CALIBRATED := nvidia-h200:gqa-decode nvidia-h200:sparse-decode nvidia-h200:gemm-tile
+CALIBRATION_ROWS := 200
+calibrations: $(PROGRAM) ## learn data/calibrations again from data/measurements
+	@mkdir -p data/calibrations
+	@for one in $(CALIBRATED); do device=$${one%:*}; kernel=$${one#*:}; \
+	    files=$$(ls data/measurements/$$device/$$(echo $$kernel | tr - _).csv data/measurements/$$device/$$(echo $$kernel | tr - _)_*.csv \
+	        2>/dev/null | grep -v predictions); \
+	    $(PROGRAM) calibrate $$files --scenario occam-$$kernel --train $(CALIBRATION_ROWS) \
+	        --output data/calibrations/$$device-$$kernel.json || exit; done
 
 # ---- tests -------------------------------------------------------------------------------------------------------
 UNIT_SUITES := $(if $(SUITES),$(SUITES),$(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c))))

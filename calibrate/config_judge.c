@@ -203,6 +203,24 @@ static enum config_outcome apply_where(struct config_judge *judge)
 
 /* --- throughput --------------------------------------------------------------------------------------------------- */
 
+/* What the calibration's residual process adds (CAL-4): its mean alone, the interval is settled for the best. */
+static void correct_layer(const struct config_judge *judge, const struct layer_case *layer, struct layer_time *time)
+{
+    const struct calibrated_model *calibrated = judge->request->calibrated;
+    double features[CALIBRATION_FEATURE_COUNT], mean, deviation;
+    if (!calibrated || calibrated->calibration->residual.row_count == 0 || !(time->time_s > 0)) {
+        return;
+    }
+    struct calibration_residual residual = calibrated->calibration->residual;
+    residual.factor = NULL;
+    calibration_features(&judge->model, layer, time, features);
+    calibration_residual_predict(&residual, features, &mean, &deviation);
+    const double factor = exp(mean);
+    time->time_s *= factor;
+    time->time_lo_s *= factor;
+    time->time_hi_s *= factor;
+}
+
 /* Kernels of one step: every layer group with its own workload (eq. STEP-11). */
 static enum config_outcome sum_groups(struct config_judge *judge, const double *values, struct judge_kernels *sum)
 {
@@ -219,6 +237,7 @@ static enum config_outcome sum_groups(struct config_judge *judge, const double *
             judge->layer = judge->group_layer;
             return CONFIG_OUTCOME_LAUNCH;
         }
+        correct_layer(judge, &judge->group_layer, &judge->group_time);
         const double time_s = scenario_layer_group_layers(scenario, group) * judge->group_time.time_s;
         sum->time_s += time_s;
         for (int i = 0; i < SWEEP_DIRECTION_COUNT; i++) {
@@ -325,6 +344,9 @@ static enum status evaluate_layer(struct config_judge *judge, const double *valu
     judge->formats_checked = true; /* formats are no formulas: the same in every configuration */
     layer_time_predict_next(&judge->model, &judge->layer, &judge->memo, &judge->time);
     *outcome = judge->time.feasible ? CONFIG_OUTCOME_FEASIBLE : CONFIG_OUTCOME_LAUNCH;
+    if (judge->time.feasible) {
+        correct_layer(judge, &judge->layer, &judge->time);
+    }
     return STATUS_OK;
 }
 
@@ -396,14 +418,34 @@ void config_judge_sensitivity(const struct config_judge *judge, double *sensitiv
     }
 }
 
+/* UNSHARED_LOG_SIGMA, and the noise of the rows behind a calibration. */
+static double unshared_log_sigma(const struct config_judge *judge)
+{
+    const struct calibrated_model *calibrated = judge->request->calibrated;
+    return calibrated ? hypot(UNSHARED_LOG_SIGMA, calibrated->calibration->form_log_sigma) : UNSHARED_LOG_SIGMA;
+}
+
+/* The interval of one that is kept, and whether it lies outside of what the calibration has seen. */
+static void settle_interval(const struct config_judge *judge, struct sweep_entry *entry)
+{
+    struct calibrated_time time;
+    if (!judge->request->calibrated) {
+        return;
+    }
+    calibrated_time_predict(judge->request->calibrated, &judge->layer, &time);
+    entry->layer.time_lo_s = time.time_lo_s;
+    entry->layer.time_hi_s = time.time_hi_s;
+    entry->extrapolating = time.extrapolating || judge->request->extrapolate_all;
+}
+
 double config_judge_residual(const struct config_judge *judge)
 {
     switch (judge->request->objective) {
     case SWEEP_OBJECTIVE_TIME:
-        return UNSHARED_LOG_SIGMA;
+        return unshared_log_sigma(judge);
     case SWEEP_OBJECTIVE_THROUGHPUT: {
         const double step_s = judge->base_step_s + judge->kernels.time_s - judge->base_kernels.time_s;
-        return UNSHARED_LOG_SIGMA * judge->kernels.time_s / step_s;
+        return unshared_log_sigma(judge) * judge->kernels.time_s / step_s;
     }
     case SWEEP_OBJECTIVE_OCCUPANCY:
     case SWEEP_OBJECTIVE_EXPRESSION:
@@ -421,7 +463,7 @@ static void describe_serving(const struct config_judge *judge, struct sweep_entr
     }
     /* The base differs from itself by nothing; any other configuration by what is not shared, too. */
     const double delta_s = judge->kernels.time_s - judge->base_kernels.time_s;
-    const double unshared_s = delta_s == 0 ? 0 : UNSHARED_LOG_SIGMA * judge->kernels.time_s;
+    const double unshared_s = delta_s == 0 ? 0 : unshared_log_sigma(judge) * judge->kernels.time_s;
     const double sigma_s = sqrt(sum_of_squares(difference_s, SWEEP_DIRECTION_COUNT) + unshared_s * unshared_s);
     serving_estimate_variant(serving_of(request), request->concurrency, delta_s, sigma_s, judge->model.interval_z,
                              &entry->serving);
@@ -435,6 +477,7 @@ void config_judge_describe(const struct config_judge *judge, const double *value
     entry->config_index = config_index;
     memcpy(entry->values, values, scenario_variable_count(judge->request->scenario) * sizeof *values);
     entry->layer = judge->time;
+    settle_interval(judge, entry);
     entry->grid_ctas = launch->grid_ctas;
     entry->smem_bytes = launch->dynamic_smem_bytes + launch->static_smem_bytes;
     entry->threads = launch->threads;

@@ -11,6 +11,7 @@
 #include "calibrate/config_space.h"
 #include "evidence/scenario.h"
 #include "model/describe/model_parameters.h"
+#include "model/predict/calibrated_time.h"
 #include "model/predict/kernel_time.h"
 #include "model/predict/step_time.h"
 
@@ -35,6 +36,8 @@ const char *sweep_result_name(unsigned index);
 struct sweep_request {
     const struct scenario *scenario;
     const struct model_parameters *parameters;
+    const struct calibrated_model *calibrated; /* whose parameters these are; NULL: uncalibrated */
+    bool extrapolate_all;                      /* the calibration is another GPU's */
     const struct serving_model *serving; /* NULL = the scenario's */
     const double *values;                /* all variables; those not varied keep theirs */
     const uint32_t *varied;              /* scenario indices; varied_count 0 = all knobs */
@@ -64,6 +67,7 @@ struct sweep_entry {
     struct serving_estimate serving; /* THROUGHPUT only */
     double gain_fraction;            /* speed against the scenario's base knobs with the same workload: +0.1 = ten
                                         percent more per second; NaN when the base is infeasible */
+    bool extrapolating;              /* outside of the rows behind the calibration */
     bool tie;                        /* not to be told from the best (eq. VAR-10); false for the best itself */
 };
 

@@ -189,6 +189,10 @@ static enum status choose_rows(struct calibrate_answer *answer, struct split *sp
     for (size_t i = 0; i < count; i++) {
         split->order[i] = (uint32_t)i;
     }
+    if (count == 1 && answer->inputs->rows.repeats > 0) {
+        return error_set(error, STATUS_BAD_DATA, "all %zu measured rows are one configuration: nothing to learn from",
+                         answer->inputs->rows.repeats + 1);
+    }
     if (wanted > count) {
         return error_set(error, STATUS_BAD_DATA, "%zu rows to learn from, but only %zu were measured", wanted, count);
     }

@@ -131,6 +131,7 @@ static void record(struct report *report, const struct question *question, const
 {
     report_string(report, "scenario", scenario_name(question->scenario));
     report_string(report, "device", question->device->name);
+    report_string(report, "calibration", question->parameters.calibration);
     report_begin_object(report, "knobs");
     for (size_t i = 0; i < scenario_knob_count(question->scenario); i++)
         report_number(report, scenario_variable_get(question->scenario, i)->name, question->values[i]);
@@ -277,7 +278,7 @@ static enum status answer(struct question *question, const struct curve_options 
 
 int command_curve(int argc, char **argv)
 {
-    struct question_options options = {.level = QUESTION_LEVEL_DEFAULT};
+    struct question_options options = {.level = QUESTION_LEVEL_DEFAULT, .form_only = true};
     struct curve_options curve_options = CURVE_OPTIONS_NONE;
     const struct option_row rows[] = {QUESTION_OPTION_ROWS(options), QUESTION_FORMAT_ROW(options),
                                       CURVE_OPTION_ROWS(curve_options)};

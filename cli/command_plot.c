@@ -120,7 +120,7 @@ static enum status choose_output(const struct plot_options *options, struct figu
 
 int command_plot(int argc, char **argv)
 {
-    struct question_options options = {.level = QUESTION_LEVEL_DEFAULT};
+    struct question_options options = {.level = QUESTION_LEVEL_DEFAULT, .form_only = true};
     struct curve_options curve_options = CURVE_OPTIONS_NONE;
     struct plot_options plot_options = {0};
     const struct option_row rows[] = {

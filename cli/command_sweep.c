@@ -304,6 +304,8 @@ static enum status prepare(struct sweep_run *run, const struct sweep_options *op
     bool fixes_concurrency = false;
     *request = (struct sweep_request){.scenario = run->question->scenario,
                                       .parameters = &run->question->parameters,
+                                      .calibrated = run->question->calibrated,
+                                      .extrapolate_all = run->question->other_calibration_device,
                                       .serving = &run->question->serving,
                                       .varied = run->varied,
                                       .where = options->where,

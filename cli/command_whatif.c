@@ -86,7 +86,7 @@ static enum status explain(struct question *question, const struct whatif_option
 
 int command_whatif(int argc, char **argv)
 {
-    struct whatif_options options = {.question.level = QUESTION_LEVEL_DEFAULT};
+    struct whatif_options options = {.question.level = QUESTION_LEVEL_DEFAULT, .question.form_only = true};
     const struct option_row rows[] = {
         QUESTION_OPTION_ROWS(options.question),
         QUESTION_FORMAT_ROW(options.question),

@@ -234,6 +234,21 @@ static void judge_support(struct question *question, const struct prediction *pr
             time_model_supports(&question->time_model, &prediction->layer.kernels[k], &question->untimed) == STATUS_OK;
 }
 
+/* Where the kernel time leaves what the calibration has seen. */
+static void judge_calibration(const struct question *question, const struct calibrated_time *time,
+                              struct prediction *prediction)
+{
+    if (!time->extrapolating)
+        return;
+    prediction->extrapolating = true;
+    if (question->other_calibration_device)
+        (void)snprintf(prediction->extrapolation, sizeof prediction->extrapolation, "%.40s was calibrated on %.60s",
+                       question->parameters.calibration, question->calibration->device);
+    else
+        (void)snprintf(prediction->extrapolation, sizeof prediction->extrapolation,
+                       "outside of the rows behind %.40s: %s", question->parameters.calibration, time->beyond);
+}
+
 enum status prediction_make(struct question *question, const double *values, const double *base,
                             struct prediction *prediction, struct error *error)
 {
@@ -267,8 +282,12 @@ enum status prediction_make(struct question *question, const double *values, con
         return STATUS_OK;
     judge_support(question, prediction);
     if (question->timed) {
-        layer_time_predict(&question->time_model, &prediction->layer, &prediction->time);
+        struct calibrated_time time;
+
+        question_predict_layer(question, &prediction->layer, &time);
+        prediction->time = time.layer;
         prediction->has_time = prediction->time.feasible;
+        judge_calibration(question, &time, prediction);
     }
     status = predict_step(question, values, base, prediction, error);
     judge_extrapolation(question, prediction);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/step_time_fit.h"
@@ -175,14 +176,19 @@ enum status question_open(struct question *question, const char *scenario_path, 
         return status;
     compare_with_base(question);
     question->level = options->level;
-    model_parameters_init(&question->parameters);
-    question->parameters.interval_level = options->level;
+    status = question_take_calibration(question, options, error);
+    if (status != STATUS_OK)
+        return status;
     status = time_model_init(&question->time_model, question->device, &question->parameters, &question->untimed);
     question->timed = status == STATUS_OK;
     if (status != STATUS_OK && status != STATUS_MISSING) {
         *error = question->untimed;
         return status;
     }
+    if (question->timed && question->calibrated != NULL)
+        status = calibrated_model_init(question->calibrated, question->device, question->calibration, error);
+    if (question->timed && status != STATUS_OK)
+        return status;
     question->serving = *scenario_serving(question->scenario);
     question->form = options->form;
     if (question->serving.present) {
@@ -198,6 +204,10 @@ enum status question_open(struct question *question, const char *scenario_path, 
 
 void question_release(struct question *question)
 {
+    if (question->calibration != NULL)
+        calibration_release(question->calibration);
+    free(question->calibration);
+    free(question->calibrated);
     scenario_evaluator_free(question->evaluator);
     scenario_free(question->scenario);
     device_catalogue_free(question->catalogue);

@@ -8,7 +8,7 @@
 #include "cli/step_law.h"
 #include "evidence/scenario.h"
 #include "model/describe/model_parameters.h"
-#include "model/predict/kernel_time.h"
+#include "model/predict/calibrated_time.h"
 
 enum {
     QUESTION_VALUES_MAX = SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX
@@ -19,7 +19,9 @@ struct question_options {
     struct text_list assignments;
     bool free_values;
     double level;
-    const char *form; /* of the step time; NULL: the scenario's own */
+    const char *form;        /* of the step time; NULL: the scenario's own */
+    const char *calibration; /* file or name; NULL: the scenario's own; "none" */
+    bool form_only;          /* leave a calibration's residual process out: for comparisons (MODEL.md CAL-10) */
     enum output_format format;
 };
 
@@ -29,6 +31,7 @@ struct question_options {
         {0, "device", OPTION_TEXT, &(options).device, 0, 0},                                                           \
         {0, "device-file", OPTION_TEXT, &(options).device_file, 0, 0},                                                 \
         {0, "form", OPTION_TEXT, &(options).form, 0, 0},                                                               \
+        {0, "calibration", OPTION_TEXT, &(options).calibration, 0, 0},                                                 \
     {                                                                                                                  \
         0, "level", OPTION_NUMBER, &(options).level, 0.5, 0.999                                                        \
     }
@@ -50,7 +53,11 @@ struct question {
     bool outside_lists;                 /* a value is not among those the scenario lists */
     bool other_device;                  /* not the GPU on which the scenario's step time was measured */
     struct model_parameters parameters;
-    bool timed; /* time_model is ready; else untimed says what is missing */
+    struct calibration *calibration;                      /* owned; NULL: uncalibrated */
+    struct calibrated_model *calibrated;                  /* owned; of that calibration, when timed */
+    double log_factor[PARAMETER_COUNT * PARAMETER_COUNT]; /* parameters.log_factor points here */
+    bool other_calibration_device; /* the calibration was made on another GPU: it extrapolates everywhere */
+    bool timed;                    /* time_model is ready; else untimed says what is missing */
     struct time_model time_model;
     struct error untimed;
     double level;
@@ -67,6 +74,14 @@ struct question {
 MUST_CHECK enum status question_open(struct question *question, const char *scenario_path,
                                      const struct question_options *options, struct error *error);
 void question_release(struct question *question);
+/* The time of a layer: calibrated where there is a calibration, with time, kernels and interval in result->layer moved
+ * along; else the form's own, never extrapolating. */
+void question_predict_layer(const struct question *question, const struct layer_case *layer,
+                            struct calibrated_time *result);
+/* Reads the calibration that is asked for, if any, into question->parameters and the models; warns on stderr of what
+ * does not match. Part of question_open. */
+MUST_CHECK enum status question_take_calibration(struct question *question, const struct question_options *options,
+                                                 struct error *error);
 /* Recomputes step_basis, step_interval_known and step_z after question->serving was changed. */
 void question_judge_step_law(struct question *question);
 /* The concurrency that values ask for; 1 where the scenario has no such variable. */

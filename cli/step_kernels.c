@@ -16,13 +16,14 @@ void step_kernels_sum(struct question *question, const double *values, struct st
     for (size_t g = 0; g < groups && kernels->known; g++) {
         const double count = scenario_layer_group_layers(question->scenario, g);
         struct layer_case layer;
-        struct layer_time time;
+        struct calibrated_time calibrated;
         struct error ignored = {0};
 
         kernels->known = scenario_evaluate_group(question->evaluator, values, g, &layer, &ignored) == STATUS_OK;
         if (!kernels->known)
             return;
-        layer_time_predict(&question->time_model, &layer, &time);
+        question_predict_layer(question, &layer, &calibrated);
+        const struct layer_time time = calibrated.layer;
         kernels->known = time.feasible;
         kernels->layers += count;
         kernels->time_s += count * time.time_s;

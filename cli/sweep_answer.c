@@ -73,6 +73,7 @@ static void record_entry(struct report *report, const struct sweep_answer *answe
     report_number(report, "wave_efficiency_fraction", kernel->waves.wave_efficiency_fraction);
     report_number(report, "iterations", entry->iterations);
     report_string(report, "limiter", time_limiter_name(entry->layer.limiter));
+    report_bool(report, "extrapolating", entry->extrapolating);
     report_end(report);
 }
 
@@ -199,6 +200,22 @@ static void record(struct report *report, const struct sweep_answer *answer)
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
 
+/* How many of the shown lie outside of what the calibration has seen. */
+static void print_extrapolating(const struct sweep_answer *answer)
+{
+    size_t shown = 0, outside = 0;
+    for (size_t i = 0; i < answer->ranking_count; i++) {
+        shown += answer->rankings[i].result.entry_count;
+        for (size_t k = 0; k < answer->rankings[i].result.entry_count; k++) {
+            outside += answer->rankings[i].result.entries[k].extrapolating;
+        }
+    }
+    if (outside > 0) {
+        printf("Extrapolating: %zu of the %zu shown lie outside of what %s was calibrated on\n", outside, shown,
+               answer->question->parameters.calibration);
+    }
+}
+
 enum {
     TABLE_COLUMNS_MAX = CONFIG_VARIABLES_MAX + 24,
     COLUMN_KEY_SIZE = 96
@@ -294,6 +311,7 @@ static void print_settings(const struct sweep_answer *answer)
     }
     printf("\nRanked by %s%s%s; model parameters: %s\n", answer->objective_text, answer->where ? " where " : "",
            answer->where ? answer->where : "", question->parameters.calibration);
+    print_extrapolating(answer);
     if (answer->objective == SWEEP_OBJECTIVE_TIME && scenario_layer_group_count(question->scenario) > 0) {
         printf("time is that of one layer of the base workload; --objective throughput ranks the whole step\n");
     }

@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect predict curve sweep whatif measure plot doctor version help"
+    local commands="devices occupancy inspect predict curve sweep whatif measure calibrate validate plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -24,14 +24,23 @@ _occam()
     --objective) _occam_words "time occupancy throughput" ;;
     --device) _occam_words "$(_occam_devices)" ;;
     --vary | --by | --across) _occam_words "$(_occam_variables)" ;;
-    --device-file | --output | -o | --measured) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --calibration | --check)
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
+        COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
+        ;;
+    --scenario) _occam_scenarios ;;
+    --device-file | --output | -o | --measured | --train-rows) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
+    --scenario) _occam_scenarios ;;
+    --hold-out) _occam_words "workload" ;;
+    --predictions) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --out | --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
     -s | --set)
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free | --resume | --check-only | --compile-only | --dry-run | --list | --loops) _occam_operand ;;
+    --terminal | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops | \
+        --no-baselines | --no-choice | --no-residual | --shuffle) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
     esac
@@ -47,7 +56,7 @@ _occam_operand()
     case $command in
     help) _occam_words "$commands" ;;
     devices) _occam_words "$(_occam_devices)" ;;
-    inspect) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    inspect | calibrate | validate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     plot)
         if ((COMP_CWORD == 2)); then
             _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"
@@ -65,6 +74,14 @@ _occam_operand()
 _occam_kernels()
 {
     "${COMP_WORDS[0]}" measure --list --format csv 2>/dev/null | sed 1d | cut -d, -f1 | uniq
+}
+# The user's own; those built in are named by the program when a name is wrong.
+_occam_calibrations()
+{
+    local folder=${XDG_CONFIG_HOME:-$HOME/.config}/occam/calibrations file
+    for file in "$folder"/*.json; do
+        [[ -e $file ]] && file=${file##*/} && echo "${file%.json}"
+    done
 }
 _occam_words()
 {

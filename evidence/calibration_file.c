@@ -539,17 +539,17 @@ static enum status read_document(const struct reader *self, const json_t *root, 
 _Static_assert(sizeof((struct model_parameters *)0)->calibration == sizeof((struct calibration *)0)->name,
                "a calibration's name is copied whole");
 
-static enum status parse(const char *text, size_t length, const char *file, struct calibration *calibration,
-                         struct error *error)
+enum status calibration_text_read(const char *text, size_t length, const char *file, struct calibration *calibration,
+                                  struct error *error)
 {
     const struct reader self = {file, error};
     json_error_t cause;
+    calibration_init(calibration);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &cause);
     if (!root) {
         return error_set_at(error, STATUS_BAD_DATA, file, cause.line > 0 ? (unsigned)cause.line : 0,
                             cause.column > 0 ? (unsigned)cause.column : 0, "not a calibration in JSON: %s", cause.text);
     }
-    calibration_init(calibration);
     const enum status status = read_document(&self, root, calibration);
     json_decref(root);
     if (status != STATUS_OK) {
@@ -607,14 +607,14 @@ enum status calibration_file_read(const char *name, struct calibration *calibrat
         (void)snprintf(shipped_path, sizeof shipped_path, "calibrations/%.200s.json", name);
         const struct embedded_file *shipped = embedded_file_find(shipped_path);
         (void)snprintf(path, sizeof path, "built in: %s", shipped_path);
-        return shipped ? parse(shipped->begin, shipped->length, path, calibration, error)
+        return shipped ? calibration_text_read(shipped->begin, shipped->length, path, calibration, error)
                        : no_such_calibration(name, error);
     }
     char *text = NULL;
     size_t length = 0;
     enum status status = file_read_text(file, FILE_BYTES_MAX, &text, &length, error);
     if (status == STATUS_OK) {
-        status = parse(text, length, file, calibration, error);
+        status = calibration_text_read(text, length, file, calibration, error);
     }
     free(text);
     return status;

@@ -28,4 +28,8 @@ MUST_CHECK enum status calibration_file_write(const char *path, const struct cal
  * names file and key (line and column where it is not JSON). Release with calibration_release. */
 MUST_CHECK enum status calibration_file_read(const char *name, struct calibration *calibration, struct error *error);
 
+/* The same from text[0..length), called file in messages. */
+MUST_CHECK enum status calibration_text_read(const char *text, size_t length, const char *file,
+                                             struct calibration *calibration, struct error *error);
+
 #endif

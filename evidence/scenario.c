@@ -176,6 +176,11 @@ const char *scenario_name(const struct scenario *scenario)
 {
     return scenario->name;
 }
+const char *scenario_calibration(const struct scenario *scenario)
+{
+    return scenario->calibration;
+}
+
 const char *scenario_title(const struct scenario *scenario)
 {
     return scenario->title;

@@ -100,6 +100,7 @@ struct scenario_layers {
 
 struct scenario {
     struct arena arena;
+    const char *calibration;                     /* NULL if none */
     const char *name, *title, *path, *directory; /* directory "" for the current one, NULL when built in */
     uint64_t hash;
     const struct gpu_device *device;

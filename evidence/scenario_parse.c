@@ -379,6 +379,25 @@ static enum status read_list(const struct scenario_reader *reader, const struct 
 /* --- the document --------------------------------------------------------------------------------------------------
  */
 
+/* A path is taken from the scenario's folder on, as tables are. */
+static enum status read_calibration(struct scenario_reader *reader, const struct yaml_node *node)
+{
+    struct scenario *scenario = reader->scenario;
+    const char *name = NULL;
+    char path[1024];
+    enum status status = node ? reader_text(reader, node, "calibration", &name) : STATUS_OK;
+    if (status != STATUS_OK || !name) {
+        return status;
+    }
+    const char *prefix = scenario->directory && strchr(name, '/') && name[0] != '/' ? scenario->directory : "";
+    const int length = snprintf(path, sizeof path, "%s%s", prefix, name);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        return reader_fail(reader, STATUS_LIMIT, node, "the calibration's path is too long");
+    }
+    scenario->calibration = arena_copy_text(&scenario->arena, path, (size_t)length);
+    return scenario->calibration ? STATUS_OK : reader_no_memory(reader);
+}
+
 static enum status read_header(struct scenario_reader *reader, const struct yaml_node *root,
                                const struct device_catalogue *catalogue, const char *device_override)
 {
@@ -391,6 +410,9 @@ static enum status read_header(struct scenario_reader *reader, const struct yaml
     enum status status = reader_text(reader, name, "name", &scenario->name);
     if (status == STATUS_OK && title != NULL) {
         status = reader_text(reader, title, "title", &scenario->title);
+    }
+    if (status == STATUS_OK) {
+        status = read_calibration(reader, yaml_find(root, "calibration"));
     }
     const char *device_name = device_override;
     if (status == STATUS_OK && device != NULL) {
@@ -425,8 +447,9 @@ static enum status read_header(struct scenario_reader *reader, const struct yaml
 enum status scenario_read_document(struct scenario_reader *reader, const struct yaml_node *root,
                                    const struct device_catalogue *catalogue, const char *device_override)
 {
-    static const char *const keys[] = {"name",          "title", "device",  "knobs",   "base",  "require", "workload",
-                                       "workload_base", "let",   "kernels", "serving", "notes", "measure"};
+    static const char *const keys[] = {"name",    "title",    "device",        "knobs",      "base",
+                                       "require", "workload", "workload_base", "let",        "kernels",
+                                       "serving", "notes",    "measure",       "calibration"};
     struct scenario *scenario = reader->scenario;
     enum status status = reader_check_keys(reader, root, "a scenario", keys, sizeof keys / sizeof keys[0]);
     if (status == STATUS_OK) {

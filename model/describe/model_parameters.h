@@ -42,6 +42,9 @@ struct model_parameters {
     double model_log_sigma; /* error of the form itself, in ln(time) */
     char calibration[64];   /* name of the calibration, "uncalibrated" for the defaults */
     double interval_level;  /* coverage asked of intervals, 0.90 unless set */
+    /* Lower Cholesky factor of the covariance of ln(value), PARAMETER_COUNT^2, row-major, borrowed; NULL: the log_sigma
+     * are independent. Only whatif's draws look at it. */
+    const double *log_factor;
 };
 
 /* Static table entry behind each parameter. */

@@ -44,13 +44,28 @@ struct draw {
     double replicated_fraction; /* of the time that the description does not explain: how much is replicated work */
 };
 
+/* Of ln(parameter i), from the normals drawn up to it: correlated as the calibration found them. */
+static double parameter_shift(const struct model_parameters *central, const double *normals, int i)
+{
+    double shift = 0;
+    if (!central->log_factor) {
+        return central->items[i].log_sigma * normals[i];
+    }
+    for (int k = 0; k <= i; k++) {
+        shift += central->log_factor[i * PARAMETER_COUNT + k] * normals[k];
+    }
+    return shift;
+}
+
 static void draw_unknowns(struct random_stream *stream, const struct model_parameters *central, struct draw *draw)
 {
     draw->parameters = *central;
+    double normals[PARAMETER_COUNT];
     for (int i = 0; i < PARAMETER_COUNT; i++) {
         struct model_parameter *item = &draw->parameters.items[i];
         const struct parameter_description *about = parameter_describe((enum parameter_id)i);
-        const double value = item->value * exp(item->log_sigma * random_normal(stream));
+        normals[i] = random_normal(stream);
+        const double value = item->value * exp(parameter_shift(central, normals, i));
         item->value =
             fmin(fmax(value, about->minimum), about->maximum); /* a draw outside physics is drawn to its edge */
     }
