@@ -19,10 +19,13 @@ const char *sim_server_name(enum sim_server server)
     return names[server];
 }
 
+#define PRESENCE_UNIT (1.0 / 65536)
+
 /* Time until which the servers of one SM have work. */
 struct sm_clock {
     double issue[SUB_CORES_MAX], tensor[SUB_CORES_MAX];
     double special, smem, port;
+    int32_t presence[SM_SERVERS]; /* requests that an arrival finds, in PRESENCE_UNITs: exact sums */
     uint32_t residents, gpc;
     uint64_t ctas;
 };
@@ -46,9 +49,11 @@ struct slot {
     double start_s;
 };
 
-/* Work of one step on the four sub-cores for one of an SM's slots. */
+/* Work of one step on the four sub-cores for one of an SM's slots, and how it meets that of others (SIM-3). */
 struct step_work {
     double issue[SUB_CORES_MAX], tensor[SUB_CORES_MAX];
+    double meets_s[SM_SERVERS];   /* its own work on the busiest server of a kind, per request found there */
+    int32_t presence[SM_SERVERS]; /* share of its time that a server of this kind is busy with it */
 };
 
 struct run {
@@ -150,6 +155,10 @@ static double begin_step(struct run *run, const struct slot *slot, uint32_t inde
     double end_s = now_s + alone_s;
     if (step->stage != CTA_STAGE_BARRIER && step->stage != CTA_STAGE_OVERHEAD) {
         const struct step_work *work = &run->work[slot->kind * (CTA_STEPS_MAX + 1) + index];
+        for (int i = 0; i < SM_SERVERS; i++) {
+            end_s += work->meets_s[i] * sm->presence[i];
+            sm->presence[i] += work->presence[i];
+        }
         end_s = serve_sub_cores(sm->issue, work->issue, now_s, end_s);
         if (step->tensor_s > 0)
             end_s = serve_sub_cores(sm->tensor, work->tensor, now_s, end_s);
@@ -170,6 +179,13 @@ static double begin_step(struct run *run, const struct slot *slot, uint32_t inde
     }
     account(run, step->stage, now_s, end_s, alone_s);
     return end_s;
+}
+
+static void end_step(struct run *run, const struct slot *slot, uint32_t index)
+{
+    const struct step_work *work = &run->work[slot->kind * (CTA_STEPS_MAX + 1) + index];
+    for (int i = 0; i < SM_SERVERS; i++)
+        run->sms[slot->sm].presence[i] -= work->presence[i];
 }
 
 /* ---- one CTA ------------------------------------------------------------------------------------------------------
@@ -295,6 +311,8 @@ static double advance(struct run *run, uint32_t index, double now_s)
             return -1;
         } else { /* a tile has come, or a step is done */
             const uint32_t done = place == PLACE_BUFFERED ? 0 : place - PLACE_STEPS + 1;
+            if (done > 0)
+                end_step(run, slot, done - 1);
             refill(run, index, done, now_s);
             if (done < run->program.step_count) {
                 slot->place = PLACE_STEPS + done;
@@ -433,6 +451,24 @@ static void replace_cta(struct run *run, uint32_t index, double now_s)
 /* ---- memory and set-up --------------------------------------------------------------------------------------------
  */
 
+/* SIM-3. Barriers and overhead have no work, so they meet nobody. */
+static void set_presence(const struct cta_step *step, uint32_t sub_cores, struct step_work *work)
+{
+    const double total[SM_SERVERS] = {
+        [SIM_SERVER_ISSUE] = step->issue_s * step->warps / sub_cores,
+        [SIM_SERVER_TENSOR] = step->tensor_s * step->warps / sub_cores,
+        [SIM_SERVER_SPECIAL] = step->special_s,
+        [SIM_SERVER_SMEM] = step->smem_s,
+    };
+    double longest_s = step->alone_s;
+    for (int i = 0; i < SM_SERVERS; i++)
+        longest_s = later(longest_s, total[i]);
+    for (int i = 0; i < SM_SERVERS; i++) {
+        work->presence[i] = total[i] > 0 ? (int32_t)(total[i] / longest_s / PRESENCE_UNIT) : 0;
+        work->meets_s[i] = total[i] * PRESENCE_UNIT;
+    }
+}
+
 static void set_work(struct run *run, const struct sm_residency *residency)
 {
     const struct cta_program *program = &run->program;
@@ -447,6 +483,8 @@ static void set_work(struct run *run, const struct sm_residency *residency)
                 work->issue[core] += edge ? program->edge_issue_s : program->steps[s].issue_s;
                 work->tensor[core] += edge ? 0 : program->steps[s].tensor_s;
             }
+            if (!edge)
+                set_presence(&program->steps[s], sub_cores, work);
         }
     }
 }

@@ -12,7 +12,7 @@
 #include "sim/cta_program.h"
 #include "sim/simulated_machine.h"
 
-/* What CTAs compete for. The first SM_SERVERS are per SM (issue and tensor pipes: per sub-core). */
+/* What CTAs compete for: the last two are the device's, the others an SM's (issue and tensor pipes: per sub-core). */
 enum sim_server {
     SIM_SERVER_ISSUE,
     SIM_SERVER_TENSOR,
@@ -22,6 +22,9 @@ enum sim_server {
     SIM_SERVER_L2,
     SIM_SERVER_DRAM,
     SIM_SERVER_COUNT
+};
+enum {
+    SM_SERVERS = SIM_SERVER_PORT /* that CTAs use while they compute */
 };
 /* "issue", "tensor", ...; static. */
 const char *sim_server_name(enum sim_server server);
