@@ -47,13 +47,13 @@ struct slot {
     uint64_t ctas; /* that it has run */
     double speed;  /* factor on the CTA's own time */
     double start_s;
+    int32_t presence[SM_SERVERS]; /* share of its time for which it stands at a server of this kind */
 };
 
 /* Work of one step on the four sub-cores for one of an SM's slots, and how it meets that of others (SIM-3). */
 struct step_work {
     double issue[SUB_CORES_MAX], tensor[SUB_CORES_MAX];
-    double meets_s[SM_SERVERS];   /* its own work on the busiest server of a kind, per request found there */
-    int32_t presence[SM_SERVERS]; /* share of its time that a server of this kind is busy with it */
+    double work_s[SM_SERVERS]; /* mean over the servers of a kind */
 };
 
 struct run {
@@ -146,8 +146,28 @@ static void account(struct run *run, enum cta_stage stage, double now_s, double 
     run->queued_s[stage] += queued > 0 ? queued : 0;
 }
 
+/* SIM-3. Returns the end of a step that would end at end_s if it met nobody. */
+static double meet_others(struct sm_clock *sm, struct slot *slot, const struct step_work *work, double now_s,
+                          double end_s)
+{
+    double waits_s[SM_SERVERS];
+    for (int i = 0; i < SM_SERVERS; i++) {
+        waits_s[i] = work->work_s[i] * sm->presence[i] * PRESENCE_UNIT;
+        end_s += waits_s[i];
+    }
+    if (end_s <= now_s)
+        return end_s;
+    const double scale = 1 / PRESENCE_UNIT / (end_s - now_s);
+    for (int i = 0; i < SM_SERVERS; i++) {
+        const double presence = (work->work_s[i] + waits_s[i]) * scale;
+        slot->presence[i] = presence < 1 / PRESENCE_UNIT ? (int32_t)presence : (int32_t)(1 / PRESENCE_UNIT);
+        sm->presence[i] += slot->presence[i];
+    }
+    return end_s;
+}
+
 /* One step of an iteration begins; returns its end. */
-static double begin_step(struct run *run, const struct slot *slot, uint32_t index, double now_s)
+static double begin_step(struct run *run, struct slot *slot, uint32_t index, double now_s)
 {
     const struct cta_step *step = &run->program.steps[index];
     struct sm_clock *sm = &run->sms[slot->sm];
@@ -155,10 +175,7 @@ static double begin_step(struct run *run, const struct slot *slot, uint32_t inde
     double end_s = now_s + alone_s;
     if (step->stage != CTA_STAGE_BARRIER && step->stage != CTA_STAGE_OVERHEAD) {
         const struct step_work *work = &run->work[slot->kind * (CTA_STEPS_MAX + 1) + index];
-        for (int i = 0; i < SM_SERVERS; i++) {
-            end_s += work->meets_s[i] * sm->presence[i];
-            sm->presence[i] += work->presence[i];
-        }
+        end_s = meet_others(sm, slot, work, now_s, end_s);
         end_s = serve_sub_cores(sm->issue, work->issue, now_s, end_s);
         if (step->tensor_s > 0)
             end_s = serve_sub_cores(sm->tensor, work->tensor, now_s, end_s);
@@ -181,11 +198,12 @@ static double begin_step(struct run *run, const struct slot *slot, uint32_t inde
     return end_s;
 }
 
-static void end_step(struct run *run, const struct slot *slot, uint32_t index)
+static inline void leave_others(struct run *run, struct slot *slot)
 {
-    const struct step_work *work = &run->work[slot->kind * (CTA_STEPS_MAX + 1) + index];
-    for (int i = 0; i < SM_SERVERS; i++)
-        run->sms[slot->sm].presence[i] -= work->presence[i];
+    for (int i = 0; i < SM_SERVERS; i++) {
+        run->sms[slot->sm].presence[i] -= slot->presence[i];
+        slot->presence[i] = 0;
+    }
 }
 
 /* ---- one CTA ------------------------------------------------------------------------------------------------------
@@ -312,7 +330,7 @@ static double advance(struct run *run, uint32_t index, double now_s)
         } else { /* a tile has come, or a step is done */
             const uint32_t done = place == PLACE_BUFFERED ? 0 : place - PLACE_STEPS + 1;
             if (done > 0)
-                end_step(run, slot, done - 1);
+                leave_others(run, slot);
             refill(run, index, done, now_s);
             if (done < run->program.step_count) {
                 slot->place = PLACE_STEPS + done;
@@ -451,22 +469,12 @@ static void replace_cta(struct run *run, uint32_t index, double now_s)
 /* ---- memory and set-up --------------------------------------------------------------------------------------------
  */
 
-/* SIM-3. Barriers and overhead have no work, so they meet nobody. */
-static void set_presence(const struct cta_step *step, uint32_t sub_cores, struct step_work *work)
+static void set_step_work(const struct cta_step *step, uint32_t sub_cores, struct step_work *work)
 {
-    const double total[SM_SERVERS] = {
-        [SIM_SERVER_ISSUE] = step->issue_s * step->warps / sub_cores,
-        [SIM_SERVER_TENSOR] = step->tensor_s * step->warps / sub_cores,
-        [SIM_SERVER_SPECIAL] = step->special_s,
-        [SIM_SERVER_SMEM] = step->smem_s,
-    };
-    double longest_s = step->alone_s;
-    for (int i = 0; i < SM_SERVERS; i++)
-        longest_s = later(longest_s, total[i]);
-    for (int i = 0; i < SM_SERVERS; i++) {
-        work->presence[i] = total[i] > 0 ? (int32_t)(total[i] / longest_s / PRESENCE_UNIT) : 0;
-        work->meets_s[i] = total[i] * PRESENCE_UNIT;
-    }
+    work->work_s[SIM_SERVER_ISSUE] = step->issue_s * step->warps / sub_cores;
+    work->work_s[SIM_SERVER_TENSOR] = step->tensor_s * step->warps / sub_cores;
+    work->work_s[SIM_SERVER_SPECIAL] = step->special_s;
+    work->work_s[SIM_SERVER_SMEM] = step->smem_s;
 }
 
 static void set_work(struct run *run, const struct sm_residency *residency)
@@ -484,7 +492,7 @@ static void set_work(struct run *run, const struct sm_residency *residency)
                 work->tensor[core] += edge ? 0 : program->steps[s].tensor_s;
             }
             if (!edge)
-                set_presence(&program->steps[s], sub_cores, work);
+                set_step_work(&program->steps[s], sub_cores, work);
         }
     }
 }
