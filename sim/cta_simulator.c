@@ -42,7 +42,7 @@ enum slot_place {
 
 struct slot {
     uint32_t sm, place, kind; /* kind: which of the SM's slots */
-    uint32_t oldest;          /* buffer that is used next */
+    uint32_t oldest, fill;    /* buffers that are used and filled next */
     uint64_t cta, iteration, iterations, requested;
     uint64_t ctas; /* that it has run */
     double speed;  /* factor on the CTA's own time */
@@ -70,6 +70,7 @@ struct run {
     double *arrivals;                /* [slot][buffer] */
     uint32_t *gpc_free, *free_slots; /* clusters: free slots of each GPC; per slot whether it is free */
     uint32_t slot_count, ctas_per_sm, gpc_count, kernel_index;
+    double port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
     double l2_clock, dram_clock;
     uint64_t next_cta, ragged_left;
     uint32_t ragged_group;
@@ -100,9 +101,8 @@ static inline double serve(double *clock, double now_s, double work_s)
 static double transfer(struct run *run, struct sm_clock *sm, double now_s, double bytes, double dram_bytes,
                        double latency_s)
 {
-    const struct simulated_machine *machine = run->machine;
-    const double port_s = bytes / machine->port_bytes_per_s, l2_s = bytes / machine->l2_bytes_per_s;
-    const double dram_s = dram_bytes / machine->dram_bytes_per_s;
+    const double port_s = bytes * run->port_s_per_byte, l2_s = bytes * run->l2_s_per_byte;
+    const double dram_s = dram_bytes * run->dram_s_per_byte;
     double end_s = later(serve(&sm->port, now_s, port_s), serve(&run->l2_clock, now_s, l2_s));
     if (dram_bytes > 0)
         end_s = later(end_s, serve(&run->dram_clock, now_s, dram_s));
@@ -116,9 +116,8 @@ static double transfer(struct run *run, struct sm_clock *sm, double now_s, doubl
 
 static double transfer_alone_s(const struct run *run, const struct cta_transfer *what)
 {
-    const struct simulated_machine *machine = run->machine;
-    double slowest = later(what->bytes / machine->port_bytes_per_s, what->bytes / machine->l2_bytes_per_s);
-    return what->latency_s + later(slowest, what->dram_bytes / machine->dram_bytes_per_s);
+    const double slowest = later(what->bytes * run->port_s_per_byte, what->bytes * run->l2_s_per_byte);
+    return what->latency_s + later(slowest, what->dram_bytes * run->dram_s_per_byte);
 }
 
 /* SIM-3: work on the sub-cores ends when the last of them is through. */
@@ -220,7 +219,9 @@ static void request_tile(struct run *run, uint32_t index, double now_s)
     struct slot *slot = &run->slots[index];
     const struct cta_transfer *tile = &run->program.tile;
     const double arrival_s = transfer(run, &run->sms[slot->sm], now_s, tile->bytes, tile->dram_bytes, tile->latency_s);
-    run->arrivals[(size_t)index * run->program.buffers + slot->requested++ % run->program.buffers] = arrival_s;
+    run->arrivals[(size_t)index * run->program.buffers + slot->fill] = arrival_s;
+    slot->fill = slot->fill + 1 == run->program.buffers ? 0 : slot->fill + 1;
+    slot->requested++;
     run->load_s += arrival_s - now_s;
     run->loads++;
 }
@@ -269,8 +270,8 @@ static double wait_for_tile(struct run *run, uint32_t index, double now_s)
     slot->place = PLACE_BUFFERED;
     if (!has_tile(&run->program))
         return now_s;
-    const double arrival_s =
-        run->arrivals[(size_t)index * run->program.buffers + slot->iteration % run->program.buffers];
+    const double arrival_s = run->arrivals[(size_t)index * run->program.buffers + slot->oldest];
+    slot->oldest = slot->oldest + 1 == run->program.buffers ? 0 : slot->oldest + 1;
     const double end_s = later(now_s, arrival_s);
     run->served_bytes += run->program.tile.bytes;
     account(run, CTA_STAGE_LOAD, now_s, end_s, end_s - now_s);
@@ -377,6 +378,7 @@ static double start_cta(struct run *run, uint32_t index, double now_s)
     slot->cta = cta;
     slot->ctas++;
     slot->iteration = slot->requested = 0;
+    slot->oldest = slot->fill = 0;
     slot->iterations = take_iterations(run, cta);
     slot->speed = cta_speed(run, cta);
     slot->start_s = now_s;
@@ -661,6 +663,9 @@ static enum status simulate_kernel(struct run *run, double begin_s, struct kerne
     if (status != STATUS_OK)
         return status;
     run->first_idle_s = -1;
+    run->port_s_per_byte = 1 / run->machine->port_bytes_per_s;
+    run->l2_s_per_byte = 1 / run->machine->l2_bytes_per_s;
+    run->dram_s_per_byte = 1 / run->machine->dram_bytes_per_s;
     run->ragged_left = run->kernel->loop.ragged_count ? run->kernel->loop.ragged[0].ctas : 0;
     set_work(run, &residency);
     set_places(run);
