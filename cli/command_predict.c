@@ -401,7 +401,7 @@ static void print_inputs(const struct question *question, const struct predictio
 
     (void)printf("\nInputs\n  registers %s, SMEM %s, grid %s%s\n ", input_source_name(launch->registers_source),
                  input_source_name(launch->smem_source), input_source_name(launch->grid_source),
-                 kernel->loop.source == INPUT_SOURCE_MEASURED ? ", loop measured (compiled code)" : "");
+                 kernel->loop.source == INPUT_SOURCE_COMPILED ? ", loop compiled" : "");
     for (size_t i = 0; i < TIMING_FIGURES; i++)
         (void)printf("%s %s %s", i == 0 ? "" : ",", timing_figures[i].name,
                      input_source_name(question->device->figures[timing_figures[i].id].source));

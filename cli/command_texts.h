@@ -13,6 +13,7 @@ int command_whatif(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_measure(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
@@ -279,6 +280,18 @@ int command_help(int argc, char **argv);
     "  occam calibrate --design 24 --scenario occam-gqa-decode > gqa.plan\n"                                           \
     "  occam calibrate gqa_decode.csv --scenario occam-gqa-decode -o h200-gqa.json\n"                                  \
     "  occam calibrate --check h200-gqa.json today.csv\n"
+
+/* Options of each simulator: a section of its own in `occam help simulate`. */
+#define SIMULATE_CTA_OPTIONS_HELP "  --seed N              seed of the first run (default 1)\n"
+
+#define SIMULATE_SUMMARY "an independent second answer: CTAs on SMs, event by event"
+#define SIMULATE_USAGE   "simulate cta SCENARIO [-s NAME=VALUE ...] [--format text|json|csv]"
+#define SIMULATE_HELP                                                                                                  \
+    "simulate cta runs the kernels of one layer as discrete events, without the formulas of `occam predict`.\n"        \
+    "\n"                                                                                                               \
+    "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                  \
+    "Examples:\n"                                                                                                      \
+    "  occam simulate cta dsv4-flash-sparse-decode\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \

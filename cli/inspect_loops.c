@@ -81,10 +81,12 @@ static double mma_cell(const struct inspect_row *row, unsigned argument)
 static double loop_cell(const struct inspect_row *row, unsigned member)
 {
     const struct tile_loop *loop = &row->loop;
-    const double values[] = {loop->declared_stages, loop->buffers,        loop->fp32_ops,       loop->special_ops,
-                             loop->convert_ops,     loop->shuffle_ops,    loop->replicated_ops, loop->operand_ops,
-                             loop->smem_bytes,      loop->smem_operands,  loop->barriers,       loop->spill_bytes,
-                             loop->prologue_bytes,  loop->epilogue_bytes, loop->serial_steps};
+    const double values[] = {
+        loop->declared_stages,   loop->buffers,        loop->fp32_ops,       loop->special_ops,
+        loop->convert_ops,       loop->shuffle_ops,    loop->replicated_ops, loop->operand_ops,
+        loop->smem_bytes,        loop->smem_operands,  loop->barriers,       loop->spill_bytes,
+        loop->prologue_bytes,    loop->epilogue_bytes, loop->serial_steps,   loop->warp_instructions,
+        loop->edge_instructions, loop->early_fraction, loop->local_bytes};
     return row->has_loop ? values[member] : (double)NAN;
 }
 
@@ -172,6 +174,10 @@ static const struct table_column columns[] = {
     {"loop.smem_operands", loop_cell, 9},
     {"loop.barriers", loop_cell, 10},
     {"loop.spill_bytes", loop_cell, 11},
+    {"loop.warp_instructions", loop_cell, 15},
+    {"loop.edge_instructions", loop_cell, 16},
+    {"loop.early_fraction", loop_cell, 17},
+    {"loop.local_bytes", loop_cell, 18},
 };
 enum {
     COLUMN_COUNT = sizeof columns / sizeof columns[0]

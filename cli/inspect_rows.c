@@ -53,6 +53,10 @@ static void compute_loop(struct inspect_row *row, uint32_t warps_given)
     uint32_t warps = is_told ? (uint32_t)(threads->value + 31) / 32 : warps_given;
     row->has_loop = code_profile_tile_loop(row->variant->profile, warps, &row->loop, row->assumed, sizeof row->assumed,
                                            &error) == STATUS_OK;
+    const struct code_figure *stack = &kernel->figures[COMPILED_STACK];
+    if (stack->state != FIGURE_UNKNOWN) {
+        row->loop.local_bytes = (double)stack->value;
+    }
     if (!row->has_loop) {
         (void)snprintf(row->assumed, sizeof row->assumed, "%.700s%s", error.text, warps == 0 ? " (--warps)" : "");
     }

@@ -99,6 +99,10 @@ static void record_tile_loop(struct report *report, const struct inspect_row *ro
     report_number(report, "smem_bytes", loop->smem_bytes);
     report_number(report, "barriers", loop->barriers);
     report_number(report, "spill_bytes", loop->spill_bytes);
+    report_number(report, "warp_instructions", loop->warp_instructions);
+    report_number(report, "edge_instructions", loop->edge_instructions);
+    report_number(report, "early_fraction", loop->early_fraction);
+    report_number(report, "local_bytes", loop->local_bytes);
     report_number(report, "prologue_bytes", loop->prologue_bytes);
     report_number(report, "epilogue_bytes", loop->epilogue_bytes);
     report_end(report);
@@ -111,6 +115,7 @@ static void record_loop(struct report *report, const struct inspect_row *row)
     report_begin_object(report, "loop");
     report_string(report, "listing", profile->is_sass ? "sass" : "ptx");
     report_string(report, "file", row->variant->profile_file);
+    report_string(report, "bytes_and_products_from", row->variant->address_file);
     report_bool(report, "found", profile->has_loop);
     report_integer(report, "line", profile->main_line);
     report_integer(report, "loops", profile->loop_count);
@@ -305,6 +310,9 @@ static void print_loop(const struct inspect_row *row)
     (void)printf("\n%s %u %s, %s of %s\n", row->variant->kernel.name, row->number,
                  inspect_arch_text(&row->variant->kernel, arch), profile->is_sass ? "SASS" : "PTX",
                  row->variant->profile_file);
+    if (row->variant->address_file != NULL) {
+        (void)printf("  bytes without repetition and chains of products: PTX of %s\n", row->variant->address_file);
+    }
     if (!profile->has_loop) {
         (void)printf("  no loop\n");
     } else {

@@ -3,6 +3,7 @@
  * bits of the thread's index each bit of a register depends on: passes over the kernel until nothing changes. */
 #include "evidence/code_dataflow.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -279,6 +280,8 @@ struct load_flow {
     size_t *loaded_by;           /* by register: 1 + the global load whose result it is, 0 none or already used */
     unsigned char *read_in_loop; /* by register */
     bool batch_open, batch_used, batch_closed;
+    uint32_t waits;    /* SASS: latencies that the warp has waited out so far in the turn */
+    uint32_t *went_at; /* SASS: that number when a load went out, by instruction */
 };
 
 static bool is_global_read(const struct code_instruction *item)
@@ -287,8 +290,26 @@ static bool is_global_read(const struct code_instruction *item)
            ((item->op == CODE_OP_BULK_COPY || item->op == CODE_OP_TENSOR_COPY) && !item->to_global);
 }
 
-/* Batches of loads: a use of the last one and then a barrier come before the next. */
-static void follow_phases(struct load_flow *flow, const struct code_instruction *item, bool uses)
+/* Machine code goes out in its order: what reads a load's result waits for it, and so does all that follows. A load
+ * whose address another load of the turn gave counts with that one: its second latency is that of a gather. */
+static void follow_waits(struct load_flow *flow, const struct code_instruction *item, size_t index)
+{
+    for (uint32_t i = 0; i < item->read_count; i++) {
+        const size_t load = flow->loaded_by[item->reads[i]];
+        if (load != 0 && flow->went_at[load - 1] >= flow->waits) {
+            flow->waits = flow->went_at[load - 1] + 1;
+        }
+    }
+    if (item->op == CODE_OP_GLOBAL_LOAD) {
+        const bool dependent = (flow->out->flags[index] & CODE_FROM_GLOBAL) != 0 && flow->waits > 0;
+        flow->went_at[index] = dependent ? flow->waits - 1 : flow->waits;
+        flow->out->load_phases = fmax(flow->out->load_phases, 1.0 + flow->went_at[index]);
+    }
+}
+
+/* PTX may be put into another order, but not across barriers: a batch of loads is closed by a use of the last one and
+ * then a barrier. */
+static void follow_batches(struct load_flow *flow, const struct code_instruction *item, bool uses)
 {
     if (item->op == CODE_OP_GLOBAL_LOAD) {
         if (!flow->batch_open || flow->batch_closed) {
@@ -335,7 +356,11 @@ static void follow_item(struct load_flow *flow, size_t index)
     if (is_global_read(item)) {
         flow->out->flags[index] |= address;
     }
-    follow_phases(flow, item, uses);
+    if (flow->listing->is_sass) {
+        follow_waits(flow, item, index);
+    } else {
+        follow_batches(flow, item, uses);
+    }
     const bool is_load = item->op == CODE_OP_GLOBAL_LOAD;
     if (is_load) {
         taint = CODE_FROM_GLOBAL;
@@ -368,7 +393,8 @@ static enum status follow_loop(const struct code_listing *listing, const struct 
     flow.taint = arena_allocate(&scratch, (size_t)listing->register_count + 1, sizeof *flow.taint);
     flow.loaded_by = arena_allocate(&scratch, (size_t)listing->register_count + 1, sizeof *flow.loaded_by);
     flow.read_in_loop = arena_allocate(&scratch, (size_t)listing->register_count + 1, sizeof *flow.read_in_loop);
-    if (flow.taint == NULL || flow.loaded_by == NULL || flow.read_in_loop == NULL) {
+    flow.went_at = arena_allocate(&scratch, listing->count, sizeof *flow.went_at);
+    if (flow.taint == NULL || flow.loaded_by == NULL || flow.read_in_loop == NULL || flow.went_at == NULL) {
         arena_release(&scratch);
         return STATUS_NO_MEMORY;
     }

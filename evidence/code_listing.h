@@ -127,7 +127,7 @@ struct code_listing {
     struct arena *arena;        /* owns everything here; see code_listing_release */
     uint32_t register_count;    /* numbers in use: 1..register_count */
     uint64_t static_smem_bytes; /* .shared declared with a size; PTX only */
-    uint64_t local_bytes;       /* .local depot; PTX only */
+    uint64_t local_bytes;       /* PTX: the .local depot; SASS: the frame that the kernel takes from the stack */
     size_t unknown_count;       /* instructions that no rule knew (OTHER because unknown, not because listed) */
     bool truncated;             /* the text ended inside the kernel, or a limit was hit; `note` says which */
     char note[160];

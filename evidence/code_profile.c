@@ -624,30 +624,64 @@ enum status code_profile_compute(const struct code_listing *listing, struct code
     return status == STATUS_OK ? STATUS_OK : error_set(error, status, "kernel '%.200s' is too large", listing->name);
 }
 
-static double asked_lane_bytes(const struct code_tally *tally)
+/* What is left in machine code of the bytes that the threads ask for in PTX; 1 where neither has any. */
+static double kept_share(const struct code_tally *sass, const struct code_tally *ptx, enum code_traffic traffic)
 {
-    return tally->lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] + tally->lane_bytes[CODE_TRAFFIC_ASYNC_COPY];
+    const double asked = ptx->lane_bytes[traffic];
+    return asked > 0 ? sass->lane_bytes[traffic] / asked : 1;
 }
 
 static void take_bytes(struct code_tally *sass, const struct code_tally *ptx)
 {
-    const double asked = asked_lane_bytes(ptx);
-    const double ratio = asked > 0 ? asked_lane_bytes(sass) / asked : 0;
-    if (ratio == 0 || isnan(ptx->distinct_bytes)) {
+    const double loads = kept_share(sass, ptx, CODE_TRAFFIC_GLOBAL_LOAD);
+    const double copies = kept_share(sass, ptx, CODE_TRAFFIC_ASYNC_COPY);
+    if (isnan(ptx->distinct_bytes) ||
+        loads * ptx->lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] + copies * ptx->lane_bytes[CODE_TRAFFIC_ASYNC_COPY] == 0) {
         return;
     }
-    sass->distinct_bytes = ptx->distinct_bytes * ratio;
-    sass->async_distinct_bytes = ptx->async_distinct_bytes * ratio;
-    sass->gather_distinct_bytes = ptx->gather_distinct_bytes * ratio;
-    sass->gather_async_distinct_bytes = ptx->gather_async_distinct_bytes * ratio;
+    sass->async_distinct_bytes = ptx->async_distinct_bytes * copies;
+    sass->gather_async_distinct_bytes = ptx->gather_async_distinct_bytes * copies;
+    sass->distinct_bytes = (ptx->distinct_bytes - ptx->async_distinct_bytes) * loads + sass->async_distinct_bytes;
+    sass->gather_distinct_bytes =
+        (ptx->gather_distinct_bytes - ptx->gather_async_distinct_bytes) * loads + sass->gather_async_distinct_bytes;
+}
+
+static const struct code_mma *same_product(const struct code_tally *tally, const struct code_mma *mma)
+{
+    for (uint32_t i = 0; i < tally->mma_count; i++) {
+        const struct code_mma *other = &tally->mma[i];
+        if (other->op == mma->op && other->m == mma->m && other->n == mma->n && other->k == mma->k &&
+            other->most == mma->most && strcmp(other->format, mma->format) == 0) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static void take_products(struct code_tally *sass, const struct code_tally *ptx)
+{
+    for (uint32_t i = 0; i < sass->mma_count; i++) {
+        struct code_mma *mma = &sass->mma[i];
+        const struct code_mma *known = same_product(ptx, mma);
+        if (known != NULL && !sass->mma_cut && !ptx->mma_cut) {
+            mma->chain_kinds = known->chain_kinds;
+            memcpy(mma->chains, known->chains, sizeof mma->chains);
+        }
+    }
+}
+
+static void take_tally(struct code_tally *sass, const struct code_tally *ptx)
+{
+    take_bytes(sass, ptx);
+    take_products(sass, ptx);
 }
 
 void code_profile_take_bytes(struct code_profile *sass, const struct code_profile *ptx)
 {
-    take_bytes(&sass->prologue, &ptx->prologue);
-    take_bytes(&sass->iteration, &ptx->iteration);
-    take_bytes(&sass->epilogue, &ptx->epilogue);
+    take_tally(&sass->prologue, &ptx->prologue);
+    take_tally(&sass->iteration, &ptx->iteration);
+    take_tally(&sass->epilogue, &ptx->epilogue);
     if (sass->has_producer && ptx->has_producer) {
-        take_bytes(&sass->producer, &ptx->producer);
+        take_tally(&sass->producer, &ptx->producer);
     }
 }

@@ -120,9 +120,10 @@ struct code_profile {
     struct code_tally prologue;  /* reached before the loop, which it can lead to */
     struct code_tally iteration; /* one turn of the main loop */
     struct code_tally epilogue;  /* everything else that is reached */
-    double load_phases;          /* of one turn: batches of global loads with a barrier and a use of the batch before in
-                                    between, so that no compiler can issue them together; 0 without loads */
-    double prefetched_loads;     /* of the turn's global loads: not used before the next turn */
+    double load_phases;      /* of one turn: latencies of global loads that follow each other; 0 without loads. SASS:
+                                as the warp waits for results in program order; PTX: batches with a barrier and a
+                                use of the batch before in between, so that no compiler can issue them together */
+    double prefetched_loads; /* of the turn's global loads: not used before the next turn */
     double prefetched_lane_bytes;
     bool has_producer;          /* the main loop has products but copies nothing: another loop, of other warps, does */
     struct code_tally producer; /* one turn of that loop */
@@ -143,7 +144,9 @@ MUST_CHECK enum status code_profile_compute(const struct code_listing *listing, 
 
 /* Machine code says what is issued, PTX what addresses depend on. Where *sass has the profile of machine code and *ptx
  * that of the PTX it was made from: the bytes without repetition of each stretch come from PTX, in proportion to the
- * bytes that the threads ask for in both (loads may have gone, or turns been unrolled). Nothing else changes. */
+ * bytes that the threads ask for in both (loads may have gone, or turns been unrolled). Where both have the same
+ * products by type and shape in a stretch, their chains come from PTX too: registers of machine code hold several
+ * accumulators one after the other. Nothing else changes. */
 void code_profile_take_bytes(struct code_profile *sass, const struct code_profile *ptx);
 
 /* Figures of the compiled loop as a tile loop, for `warps` warps per CTA (0: the profile's threads / 32). Fields that

@@ -203,6 +203,7 @@ static void map_operations(struct mapping *self)
     if (!self->profile->is_sass) {
         loop->spill_bytes = NAN; /* decided after PTX */
     }
+    loop->local_bytes = (double)self->profile->local_bytes;
     loop->warp_instructions = loop->edge_instructions = 0;
     if (self->profile->is_sass) {
         loop->edge_instructions = self->profile->prologue.instructions_most + self->profile->epilogue.instructions_most;

@@ -192,6 +192,10 @@ static void apply_index(struct code_reader *self, struct code_variant *variant)
                    {"shared", COMPILED_DYNAMIC_SMEM, 1},
                    {"smem_bytes", COMPILED_DYNAMIC_SMEM, 1},
                    {"dynamic_smem_bytes", COMPILED_DYNAMIC_SMEM, 1},
+                   {"stack_bytes", COMPILED_STACK, 1},
+                   {"local_bytes", COMPILED_STACK, 1},
+                   {"n_spills", COMPILED_STACK, 4}, /* Triton's count: the frame in registers of 4 bytes */
+                   {"spills", COMPILED_STACK, 4},
                    {"num_warps", COMPILED_NUM_WARPS, 1},
                    {"num_warps", COMPILED_THREADS, 32},
                    {"threads", COMPILED_THREADS, 1},
@@ -239,6 +243,9 @@ static enum status record_of_listing(struct code_reader *self, const struct code
     if (listing->static_smem_bytes > 0) {
         compiled_kernel_set(added, COMPILED_STATIC_SMEM, FIGURE_AT_MOST, source, listing->static_smem_bytes);
     }
+    if (listing->is_sass && listing->local_bytes > 0) {
+        compiled_kernel_set(added, COMPILED_STACK, FIGURE_EXACT, source, listing->local_bytes);
+    }
     if (listing->max_registers > 0) {
         compiled_kernel_set(added, COMPILED_REGISTER_CAP, FIGURE_EXACT, source, listing->max_registers);
     }
@@ -250,12 +257,27 @@ static enum status record_of_listing(struct code_reader *self, const struct code
     return STATUS_OK;
 }
 
-static bool is_profiled(const struct code_reader *self, const struct code_variant *variant, bool is_sass)
+static bool is_profiled(const struct code_reader *self, bool is_sass)
 {
     if (self->choice == CODE_LISTING_AUTO) {
-        return is_sass || variant->profile == NULL;
+        return true;
     }
     return is_sass == (self->choice == CODE_LISTING_SASS);
+}
+
+/* The second listing of a variant is of the other kind: SASS stays, with what PTX knows better. */
+static void take_profile(struct code_variant *variant, struct code_profile *profile, const char *file)
+{
+    struct code_profile *earlier = variant->profile;
+    const char *earlier_file = variant->profile_file;
+    if (earlier == NULL || profile->is_sass) {
+        variant->profile = profile;
+        variant->profile_file = file;
+    }
+    if (earlier != NULL && earlier->is_sass != profile->is_sass) {
+        variant->address_file = profile->is_sass ? earlier_file : file;
+        code_profile_take_bytes(variant->profile, profile->is_sass ? earlier : profile);
+    }
 }
 
 static enum status compute_profile(struct code_reader *self, struct code_listing *listing, const char *path,
@@ -279,9 +301,9 @@ static enum status compute_profile(struct code_reader *self, struct code_listing
         compiled_kernel_remark(&self->code->kernels, &variant->kernel, "%s", error.text);
         return STATUS_OK;
     }
-    variant->profile = profile;
-    variant->profile_file = arena_copy_text(&self->code->arena, path, strlen(path));
-    return variant->profile_file != NULL ? STATUS_OK : no_memory(self);
+    const char *file = arena_copy_text(&self->code->arena, path, strlen(path));
+    take_profile(variant, profile, file);
+    return file != NULL ? STATUS_OK : no_memory(self);
 }
 
 static enum status take_listings(struct code_reader *self, struct code_listing *listings, size_t count,
@@ -298,7 +320,7 @@ static enum status take_listings(struct code_reader *self, struct code_listing *
         }
         if (status == STATUS_OK) {
             apply_index(self, variant);
-            if (is_profiled(self, variant, listing->is_sass)) {
+            if (is_profiled(self, listing->is_sass)) {
                 status = compute_profile(self, listing, path, variant);
             }
         }

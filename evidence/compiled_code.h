@@ -20,6 +20,7 @@ struct code_variant {
     const char *stem;
     unsigned sources;             /* bit of each enum code_source that says something of it */
     const char *profile_file;     /* the listing its loop was read from; NULL: there is none */
+    const char *address_file;     /* where that is SASS: the PTX that gave bytes and products of the loop; else NULL */
     struct code_profile *profile; /* NULL: no listing, or it could not be read (kernel.note) */
     long index_row;               /* of the index; -1: not in it */
 };
@@ -38,7 +39,7 @@ struct compiled_code {
 };
 
 enum code_listing_choice {
-    CODE_LISTING_AUTO, /* SASS where there is one: it is what runs; else PTX */
+    CODE_LISTING_AUTO, /* SASS where there is one: it is what runs, with bytes and products of the PTX; else PTX */
     CODE_LISTING_PTX,
     CODE_LISTING_SASS
 };

@@ -380,6 +380,25 @@ static void sort_out_waits(struct sass_builder *function, const struct sass_mnem
     }
 }
 
+/* The stack pointer moves down by the frame before anything uses it: "IADD3 R1, R1, -0x38, RZ", or with the literal as
+ * 32 bits, "VIADD R1, R1, 0xffffffc8". */
+static void take_frame(struct code_listing *listing, const struct code_instruction *item,
+                       const struct instruction_registers *registers)
+{
+    enum {
+        STACK_POINTER = 2 /* R1 */
+    };
+    const bool moves = item->has_immediate && registers->writes.count == 1 && registers->reads.count == 1 &&
+                       registers->writes.items[0] == STACK_POINTER && registers->reads.items[0] == STACK_POINTER;
+    if (!moves || item->immediate < INT32_MIN || item->immediate > UINT32_MAX) {
+        return;
+    }
+    const int64_t step = item->immediate > INT32_MAX ? item->immediate - ((int64_t)1 << 32) : item->immediate;
+    if (step < 0 && (uint64_t)-step > listing->local_bytes) {
+        listing->local_bytes = (uint64_t)-step;
+    }
+}
+
 static void understand(struct sass_builder *function, const struct sass_mnemonic *mnemonic,
                        const struct sass_operands *operands, struct code_instruction *item,
                        struct instruction_registers *registers)
@@ -394,6 +413,7 @@ static void understand(struct sass_builder *function, const struct sass_mnemonic
     const uint32_t first = take_written(operands, &meaning, &registers->writes);
     take_sources(operands, first, &meaning, item, registers);
     take_literal(operands, first, &meaning, item);
+    take_frame(&function->listing, item, registers);
     recognise_moves(mnemonic, operands, first, item);
     if (item->op == CODE_OP_BRANCH) {
         take_branch_condition(operands, item);

@@ -119,7 +119,7 @@ static enum status evaluate_lookup(struct scenario_evaluator *evaluator, const s
         }
     }
     if (resource_index_find(formula->index, keys, value)) {
-        *source = INPUT_SOURCE_MEASURED;
+        *source = INPUT_SOURCE_COMPILED;
         return STATUS_OK;
     }
     if (compiled->otherwise == NULL) {

@@ -142,8 +142,9 @@ static enum status read_marked(const struct scenario_reader *reader, const struc
             return STATUS_OK;
         }
     }
-    return reader_fail(reader, STATUS_BAD_DATA, source,
-                       "source must be measured, fitted, datasheet, literature, rule, formula, user or assumed");
+    return reader_fail(
+        reader, STATUS_BAD_DATA, source,
+        "source must be measured, compiled, fitted, datasheet, literature, rule, formula, user or assumed");
 }
 
 static enum status add_part(const struct scenario_reader *reader, const struct yaml_node *node,

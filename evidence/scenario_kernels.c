@@ -424,7 +424,7 @@ static enum status read_loop(const struct kernel_reader *outer, const struct yam
     status = loop_table_read(outer->reader, node, &table);
     self.table = &table;
     self.prefix = "";
-    self.kernel->prototype.loop.source = table.is_open ? INPUT_SOURCE_MEASURED : INPUT_SOURCE_FORMULA;
+    self.kernel->prototype.loop.source = table.is_open ? INPUT_SOURCE_COMPILED : INPUT_SOURCE_FORMULA;
     if (status == STATUS_OK) {
         status = read_loop_parts(&self, node, is_ragged);
     }

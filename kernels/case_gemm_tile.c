@@ -36,7 +36,7 @@ static enum status plan_gemm_tile(struct kernel_plan *plan, struct error *error)
     int a = kernel_plan_add_input(plan, "a", m * k * 2, random);
     int b = kernel_plan_add_input(plan, "b", n * k * 2, random);
     int c = kernel_plan_add_buffer(plan, "c", BUFFER_ROLE_OUTPUT, ELEMENT_FORMAT_BFLOAT16, m * n * 2);
-    uint64_t smem = kernel_plan_count(plan, "num_stages") * (block_m + block_n) * (block_k * 2 + 16);
+    uint64_t smem = kernel_plan_count(plan, "num_stages") * (block_m + block_n) * block_k * 2;
     struct kernel_stage *stage =
         kernel_plan_add_stage(plan, "gemm_tile", m / block_m * (n / block_n), 1, (int64_t)warps * 32, smem);
     kernel_stage_pass_buffer(stage, a);

@@ -32,7 +32,7 @@ static enum status make_splits(const struct kernel_plan *plan, struct split_rule
 /* The layout of struct layout in gqa_decode.cu. */
 static uint64_t smem_bytes(uint64_t n, uint64_t warps, uint64_t stages)
 {
-    uint64_t warps_n = n / 8 < warps ? n / 8 : warps, stage_bytes = 2 * n * ROW_PADDED_BYTES;
+    uint64_t warps_n = n / 8 < warps ? n / 8 : warps, stage_bytes = 2 * n * DIMENSIONS * 2;
     return 16 * ROW_PADDED_BYTES + stages * stage_bytes + 16 * (2 * n + 16) + warps_n * 64 + 64;
 }
 

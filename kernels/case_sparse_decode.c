@@ -66,7 +66,8 @@ static enum status plan_sparse_decode(struct kernel_plan *plan, struct error *er
              rows = requests * heads;
     int query =
         kernel_plan_add_input(plan, "query", rows * DIMENSIONS * 2, (struct fill_rule){FILL_FORMAT_BFLOAT16, 0, 0, 0});
-    int cache = kernel_plan_add_input(plan, "cache", requests * pool * KV_ROW_BYTES,
+    /* The kernel reads 16 bytes at a time: 8 bytes more. */
+    int cache = kernel_plan_add_input(plan, "cache", requests * pool * KV_ROW_BYTES + 8,
                                       (struct fill_rule){FILL_FORMAT_KV_ROW, 1, 0, 0});
     int index = kernel_plan_add_input(plan, "index", requests * tokens * 4,
                                       (struct fill_rule){FILL_FORMAT_GATHER, 2, tokens, pool});

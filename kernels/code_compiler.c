@@ -127,8 +127,10 @@ static void list_options(const struct measure_config *config, unsigned arch, str
         if (!setting->compiled)
             continue;
         if (strcmp(setting->name, "max_registers") == 0) {
-            if (config->values[i] > 0)
+            if (config->values[i] > 0) { /* launch bounds would override it: the kernels leave them out then */
                 add_option(list, "--maxrregcount=", config->values[i]);
+                add_option(list, "-DMAX_REGISTERS=", config->values[i]);
+            }
             continue;
         }
         char name[OPTION_SIZE] = "-D";

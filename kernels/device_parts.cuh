@@ -3,6 +3,11 @@
 // The same code runs on sm_80 to sm_120. The measurements in data/ belong to the machine code these texts compile to: what
 // still repeats between the kernels (fragment addresses, stores of results) compiles to other code when it is shared.
 // Settings are macros in capitals (STAGES, ROWS, ...): no name here may be one of them.
+#ifdef MAX_REGISTERS // the compiler's own cap: launch bounds would override it
+#define LAUNCH_BOUNDS(...)
+#else
+#define LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
+#endif
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -53,6 +58,12 @@ template <int BYTES> __device__ static inline void copy_async(u32 to, const void
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from));
+}
+
+// 16 bytes, or zeros where `there` is false: then nothing is read.
+__device__ static inline void copy_async_or_zero(u32 to, const void *from, bool there)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
 }
 
 __device__ static inline void copy_commit()
@@ -118,6 +129,21 @@ __device__ static inline float exp2_fast(float x)
 {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// Of normal numbers, to 1 unit in the last place.
+__device__ static inline float reciprocal(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+__device__ static inline float log2_fast(float x)
+{
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 
@@ -206,7 +232,7 @@ __device__ static inline uint2 combine_splits(const float *partial, const float 
         sum.z += weight * part.z;
         sum.w += weight * part.w;
     }
-    float inverse = 1.0f / total;
+    float inverse = reciprocal(total);
     return make_uint2(pack_bf16(sum.x * inverse, sum.y * inverse), pack_bf16(sum.z * inverse, sum.w * inverse));
 }
 

@@ -5,38 +5,54 @@
 #include "kernels/device_parts.cuh"
 
 #define DIMENSIONS 128
-#define STRIDE 272 // bytes of a row of 128 bf16, padded by 16
+#define ROW_BYTES 256
+#define STRIDE 272 // bytes of a row of queries in SMEM, padded by 16
 #define P_STRIDE (BLOCK_N * 2 + 16)
 #define THREADS (NUM_WARPS * 32)
+#define COPY_ROWS (THREADS / 16) // rows that all threads copy at once, 16 bytes each
 #define N_TILES (BLOCK_N / 8)
 #define WARPS_N (N_TILES < NUM_WARPS ? N_TILES : NUM_WARPS)
 #define N_PER_WARP (N_TILES / WARPS_N)
 #define D_TILES (DIMENSIONS / NUM_WARPS / 8)
 
 struct layout {
-    static constexpr int query = 0;
-    static constexpr int k = query + 16 * STRIDE;
-    static constexpr int v = k + NUM_STAGES * BLOCK_N * STRIDE;
-    static constexpr int p = v + NUM_STAGES * BLOCK_N * STRIDE;
+    static constexpr int k = 0;
+    static constexpr int v = k + NUM_STAGES * BLOCK_N * ROW_BYTES;
+    static constexpr int query = v + NUM_STAGES * BLOCK_N * ROW_BYTES;
+    static constexpr int p = query + 16 * STRIDE;
     static constexpr int maxima = p + 16 * P_STRIDE;
     static constexpr int alpha = maxima + WARPS_N * 16 * 4;
 };
 
-// Rows behind the end are zeroed: a weight of zero times garbage may be NaN.
-__device__ static void load_tile(const unsigned char *from, int valid, u32 to, unsigned char *to_generic)
+// Rows of keys and values are not padded: their pieces of 16 bytes are permuted, piece i of row r lies at i ^ r % 8. So ldmatrix
+// has no bank conflicts, and cp.async writes whole aligned lines of 128 bytes: into padded rows a warp's copy takes 10.5
+// wavefronts, not 4.
+__device__ static u32 place_of(int row, int offset)
 {
-    for (int i = threadIdx.x; i < BLOCK_N * 16; i += THREADS) {
-        int row = i / 16, place = row * STRIDE + i % 16 * 16;
-        if (row < valid)
-            copy_async<16>(to + place, from + i * 16);
-        else
-            *(uint4 *)(to_generic + place) = make_uint4(0, 0, 0, 0);
+    return (u32)(row * ROW_BYTES + offset) ^ (u32)(row % 8 * 16);
+}
+
+// This thread's pieces of 16 bytes of one tile lie COPY_ROWS rows apart: every address is the first one and constants. Rows
+// behind the end are zeroed: a weight of zero times garbage may be NaN.
+__device__ static void load_tile(const unsigned char *from, int valid, u32 to)
+{
+    int row = threadIdx.x / 16;
+    u32 place = place_of(row, threadIdx.x % 16 * 16);
+    if (valid >= BLOCK_N) {
+#pragma unroll
+        for (int i = 0; i < BLOCK_N; i += COPY_ROWS)
+            copy_async<16>(to + (place ^ i % 8 * 16) + i * ROW_BYTES, from + i * ROW_BYTES);
+    } else {
+#pragma unroll
+        for (int i = 0; i < BLOCK_N; i += COPY_ROWS)
+            copy_async_or_zero(to + (place ^ i % 8 * 16) + i * ROW_BYTES, from + i * ROW_BYTES, row + i < valid);
     }
 }
 
 __device__ static void score_tile(u32 query, u32 k_tile, int warp, float (&s)[N_PER_WARP][4])
 {
     int lane = threadIdx.x % 32;
+    u32 place = place_of(lane % 8, lane / 8 * 16);
     clear_tiles(s);
 #pragma unroll
     for (int k = 0; k < DIMENSIONS / 32; k++) {
@@ -46,7 +62,7 @@ __device__ static void score_tile(u32 query, u32 k_tile, int warp, float (&s)[N_
 #pragma unroll
         for (int n = 0; n < N_PER_WARP; n++) {
             u32 b[4];
-            ldmatrix4(b, k_tile + ((warp * N_PER_WARP + n) * 8 + lane % 8) * STRIDE + lane / 8 * 16 + k * 64);
+            ldmatrix4(b, k_tile + (warp * N_PER_WARP + n) * 8 * ROW_BYTES + (place ^ k * 64));
             mma_bf16(s[n], a0, b[0], b[1]);
             mma_bf16(s[n], a1, b[2], b[3]);
         }
@@ -93,16 +109,16 @@ __device__ static void output_tile(const unsigned char *smem, u32 base, u32 v_ti
 {
     const float *alpha = (const float *)(smem + layout::alpha);
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    u32 place = place_of(lane % 16, warp * (DIMENSIONS / NUM_WARPS) * 2 + lane / 16 * 16);
     scale_tiles(o, alpha[lane / 4], alpha[lane / 4 + 8]);
 #pragma unroll
     for (int k = 0; k < BLOCK_N / 16; k++) {
         u32 a[4];
         ldmatrix4(a, base + layout::p + lane % 16 * P_STRIDE + k * 32 + lane / 16 * 16);
-        u32 address = v_tile + (k * 16 + lane % 16) * STRIDE + warp * (DIMENSIONS / NUM_WARPS) * 2 + lane / 16 * 16;
 #pragma unroll
         for (int d = 0; d < D_TILES; d += 2) {
             u32 b[4];
-            ldmatrix4_transposed(b, address + d * 16);
+            ldmatrix4_transposed(b, v_tile + k * 16 * ROW_BYTES + (place ^ d * 16));
             mma_bf16(o[d], a, b[0], b[1]);
             mma_bf16(o[d + 1], a, b[2], b[3]);
         }
@@ -110,20 +126,20 @@ __device__ static void output_tile(const unsigned char *smem, u32 base, u32 v_ti
 }
 
 // Keys and values: [request][kv head][token][128].
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS)
     gqa_decode(const unsigned char *query, const unsigned char *keys, const unsigned char *values, int length, int splits,
                int tiles_per_split, float *partial, float *lse, unsigned *out)
 {
-    extern __shared__ __align__(16) unsigned char smem[];
+    extern __shared__ __align__(128) unsigned char smem[];
     const float scale_log2 = 0.08838834765f * 1.44269504f; // 1/sqrt(128), and exp as exp2
     int split = blockIdx.x % splits, pair = blockIdx.x / splits; // pair: request and KV head
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    bool works = warp < WARPS_N;
+    bool works = WARPS_N == NUM_WARPS || warp < WARPS_N;
     int start = split * tiles_per_split * BLOCK_N;
     int count = max(0, min(length - start, tiles_per_split * BLOCK_N)), tiles = (count + BLOCK_N - 1) / BLOCK_N;
     u32 base = smem_address(smem);
-    const unsigned char *k_rows = keys + ((u64)pair * length + start) * (DIMENSIONS * 2);
-    const unsigned char *v_rows = values + ((u64)pair * length + start) * (DIMENSIONS * 2);
+    u64 first = ((u64)pair * length + start) * ROW_BYTES + threadIdx.x * 16;
+    const unsigned char *k_rows = keys + first, *v_rows = values + first; // this thread's first piece of the first tile
     float o[D_TILES][4], s[N_PER_WARP][4], row_max[2] = {-1e30f, -1e30f}, row_sum[2] = {0.0f, 0.0f};
     clear_tiles(o);
     for (int i = threadIdx.x; i < 16 * 16; i += THREADS) {
@@ -133,15 +149,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         *(uint4 *)(smem + layout::query + i / 16 * STRIDE + i % 16 * 16) = word;
     }
     auto load = [&](int tile, int stage) {
-        int place = stage * BLOCK_N * STRIDE, first = tile * BLOCK_N;
-        load_tile(k_rows + (u64)first * 256, count - first, base + layout::k + place, smem + layout::k + place);
-        load_tile(v_rows + (u64)first * 256, count - first, base + layout::v + place, smem + layout::v + place);
+        u32 place = base + stage * (BLOCK_N * ROW_BYTES);
+        u64 offset = (u64)tile * (BLOCK_N * ROW_BYTES);
+        load_tile(k_rows + offset, count - tile * BLOCK_N, place + layout::k);
+        load_tile(v_rows + offset, count - tile * BLOCK_N, place + layout::v);
     };
     start_tiles<NUM_STAGES - 1>(tiles, load);
     int stage = 0;
     for (int tile = 0; tile < tiles; tile++) {
         next_tile<NUM_STAGES>(tile, tiles, stage, load);
-        int place = stage * BLOCK_N * STRIDE;
+        int place = stage * BLOCK_N * ROW_BYTES;
         if (works)
             score_tile(base + layout::query, base + layout::k + place, warp, s);
         softmax_tile(smem, warp, works, count - tile * BLOCK_N, scale_log2, s, row_max, row_sum);
@@ -168,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         float sum = 0.0f;
         for (int w = 0; w < WARPS_N; w++)
             sum += sums[w * 16 + row];
-        float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+        float inverse = sum > 0.0f ? reciprocal(sum) : 0.0f;
         if (row >= GROUP)
             continue;
         u64 head = ((u64)pair * splits + split) * GROUP + row;
@@ -182,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 *(float2 *)(partial + at + d * 8) = make_float2(x, y);
         }
         if (splits > 1 && warp == 0 && lane % 4 == 0)
-            lse[head] = sum > 0.0f ? maxima[row] + log2f(sum) : -1e30f;
+            lse[head] = sum > 0.0f ? maxima[row] + log2_fast(sum) : -1e30f;
     }
 }
 

@@ -5,7 +5,8 @@
 
 /* Ordered from the strongest to the weakest, so that "the weakest input" is the maximum. */
 enum input_source {
-    INPUT_SOURCE_MEASURED,   /* timed or read off hardware or a compiled binary */
+    INPUT_SOURCE_MEASURED,   /* timed or read off hardware */
+    INPUT_SOURCE_COMPILED,   /* read off compiled code */
     INPUT_SOURCE_FITTED,     /* from a calibration */
     INPUT_SOURCE_DATASHEET,  /* vendor document */
     INPUT_SOURCE_LITERATURE, /* published measurement by others */

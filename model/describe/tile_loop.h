@@ -67,7 +67,7 @@ struct ragged_group {
 };
 
 struct tile_loop {
-    enum input_source source; /* of the figures as a whole: MEASURED where they were read off compiled code, else
+    enum input_source source; /* of the figures as a whole: COMPILED where they were read off compiled code, else
                                  FORMULA; printed, never used */
     double iterations;        /* per CTA, the mean when ragged */
     double declared_stages;   /* num_stages as the user writes it */

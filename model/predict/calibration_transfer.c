@@ -34,6 +34,7 @@ double figure_log_sigma(enum input_source source)
 {
     switch (source) {
     case INPUT_SOURCE_MEASURED:
+    case INPUT_SOURCE_COMPILED:
     case INPUT_SOURCE_FITTED:
         return 0.03;
     case INPUT_SOURCE_DATASHEET:

@@ -10,6 +10,7 @@
 #include "base/text_buffer.h"
 #include "evidence/code_profile.h"
 #include "evidence/ptx_listing.h"
+#include "evidence/sass_listing.h"
 #include "tests/support/assert_close.h"
 #include "tests/support/temp_dir.h"
 
@@ -43,6 +44,23 @@ static void profile_text(const char *body, struct code_profile *profile)
     ck_assert_msg(status == STATUS_OK, "line %u: %s", error.line, error.text);
     ck_assert_int_eq(code_profile_compute(&file.entries[0], profile, &error), STATUS_OK);
     ptx_file_release(&file);
+    text_buffer_release(&text);
+}
+
+static void profile_sass(const char *const *items, size_t count, struct code_profile *profile)
+{
+    struct text_buffer text = {0};
+    struct sass_file file;
+    struct error error = {0};
+    text_buffer_append(&text, "\tcode for sm_90a\n\t\tFunction : k\n");
+    for (size_t i = 0; i < count; i++) {
+        text_buffer_append_format(&text, "        /*%04zx*/                   %s ;\n", 16 * i, items[i]);
+    }
+    const enum status status = sass_listing_read(text.text, text.length, "k.sass", &file, &error);
+    ck_assert_msg(status == STATUS_OK, "line %u: %s", error.line, error.text);
+    ck_assert_uint_eq(file.functions[0].unknown_count, 0);
+    ck_assert_int_eq(code_profile_compute(&file.functions[0], profile, &error), STATUS_OK);
+    sass_file_release(&file);
     text_buffer_release(&text);
 }
 
@@ -427,6 +445,78 @@ START_TEST(prefetch_through_registers)
 }
 END_TEST
 
+#define SASS_TURN "IADD3 R2, R2, 0x1, RZ", "ISETP.GE.AND P0, PT, R2, 0x40, PT", "@!P0 BRA 0x20", "EXIT"
+#define COUNT(a)  (sizeof(a) / sizeof *(a))
+
+/* A warp goes on only when what it reads has come; no barrier is needed for that. */
+START_TEST(machine_code_waits_in_program_order)
+{
+    static const char *const together[] = {"MOV R2, RZ",
+                                           "MOV R8, RZ",
+                                           "LDG.E.128 R12, desc[UR4][R20.64]",
+                                           "LDG.E.128 R16, desc[UR4][R20.64+0x200]",
+                                           "STS.128 [R8], R12",
+                                           "STS.128 [R8+0x200], R16",
+                                           SASS_TURN};
+    static const char *const one_by_one[] = {"MOV R2, RZ",
+                                             "MOV R8, RZ",
+                                             "LDG.E.128 R12, desc[UR4][R20.64]",
+                                             "STS.128 [R8], R12",
+                                             "LDG.E.128 R16, desc[UR4][R20.64+0x200]",
+                                             "STS.128 [R8+0x200], R16",
+                                             SASS_TURN};
+    /* Two in flight: the third goes out after the first has come, and the second comes with the first. */
+    static const char *const rolling[] = {"MOV R2, RZ",
+                                          "MOV R8, RZ",
+                                          "LDG.E.128 R12, desc[UR4][R20.64]",
+                                          "LDG.E.128 R16, desc[UR4][R20.64+0x200]",
+                                          "STS.128 [R8], R12",
+                                          "LDG.E.128 R12, desc[UR4][R20.64+0x400]",
+                                          "STS.128 [R8+0x200], R16",
+                                          "LDG.E.128 R16, desc[UR4][R20.64+0x600]",
+                                          "STS.128 [R8+0x400], R12",
+                                          "STS.128 [R8+0x600], R16",
+                                          SASS_TURN};
+    /* The index's latency is the gather's own. */
+    static const char *const gather[] = {"MOV R2, RZ",
+                                         "MOV R8, RZ",
+                                         "LDG.E R6, desc[UR4][R20.64]",
+                                         "IMAD.WIDE R10, R6, 0x4, R22",
+                                         "LDG.E R12, desc[UR4][R10.64]",
+                                         "STS [R8], R12",
+                                         SASS_TURN};
+    struct code_profile profile;
+    profile_sass(together, COUNT(together), &profile);
+    ck_assert(profile.has_loop && profile.load_phases == 1);
+    profile_sass(one_by_one, COUNT(one_by_one), &profile);
+    ck_assert(profile.load_phases == 2);
+    profile_sass(rolling, COUNT(rolling), &profile);
+    ck_assert(profile.iteration.most[CODE_OP_GLOBAL_LOAD] == 4 && profile.load_phases == 2);
+    profile_sass(gather, COUNT(gather), &profile);
+    ck_assert(profile.iteration.gather_loads == 1 && profile.load_phases == 1);
+}
+END_TEST
+
+START_TEST(frames_of_machine_code)
+{
+    const char *items[] = {"VIADD R1, R1, 0xfffff838", "MOV R2, RZ", SASS_TURN};
+    struct code_profile profile;
+    struct tile_loop loop = {0};
+    struct error error = {0};
+    items[4] = "@!P0 BRA 0x20";
+    profile_sass(items, COUNT(items), &profile);
+    ck_assert_uint_eq(profile.local_bytes, 1992);
+    ck_assert_int_eq(code_profile_tile_loop(&profile, 4, &loop, NULL, 0, &error), STATUS_OK);
+    ck_assert(loop.local_bytes == 1992 && loop.edge_instructions == 3 && loop.warp_instructions == 3);
+    items[0] = "IADD3 R1, R1, -0x10, RZ";
+    profile_sass(items, COUNT(items), &profile);
+    ck_assert_uint_eq(profile.local_bytes, 16);
+    items[0] = "IADD3 R1, R1, 0x10, RZ"; /* taken back */
+    profile_sass(items, COUNT(items), &profile);
+    ck_assert_uint_eq(profile.local_bytes, 0);
+}
+END_TEST
+
 START_TEST(addresses_by_thread)
 {
     static const struct {
@@ -552,6 +642,44 @@ START_TEST(machine_code_takes_bytes_from_ptx)
 }
 END_TEST
 
+/* Copies before the loop and loads before the loop are not left out in proportion to each other. */
+START_TEST(loads_and_copies_are_kept_apart)
+{
+    struct code_profile ptx, sass;
+    read_profile(CACHE "S5SMIEUX7XAWR5AMUEUQCW4FF5J4KQCPWYVN3Q2JVSXLAQH2LD5A/gqa_kernel.ptx", NULL, &ptx);
+    struct code_tally *ours = &sass.prologue, *known = &ptx.prologue;
+    const double loaded = known->distinct_bytes - known->async_distinct_bytes;
+    ck_assert(loaded > 0 && known->async_distinct_bytes > 0);
+    sass = ptx;
+    ours->lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] /= 2; /* a load that never runs is gone */
+    ours->distinct_bytes = ours->async_distinct_bytes = NAN;
+    code_profile_take_bytes(&sass, &ptx);
+    assert_close_rel(ours->async_distinct_bytes, known->async_distinct_bytes, TOL_ROUNDING);
+    assert_close_rel(ours->distinct_bytes - ours->async_distinct_bytes, loaded / 2, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(machine_code_takes_chains_from_ptx)
+{
+    struct code_profile ptx, sass;
+    read_profile(CACHE "S5SMIEUX7XAWR5AMUEUQCW4FF5J4KQCPWYVN3Q2JVSXLAQH2LD5A/gqa_kernel.ptx", NULL, &ptx);
+    const struct code_mma *known = &ptx.iteration.mma[0];
+    ck_assert_uint_eq(ptx.iteration.mma_count, 1);
+    ck_assert_uint_eq(known->chain_kinds, 2);
+    sass = ptx;
+    struct code_mma *ours = &sass.iteration.mma[0];
+    *ours->chains = (struct code_chains){5, 3};
+    ours->chain_kinds = 1;
+    code_profile_take_bytes(&sass, &ptx);
+    ck_assert_uint_eq(ours->chain_kinds, 2);
+    ck_assert(ours->chains[0].length == known->chains[0].length && ours->chains[0].count == known->chains[0].count);
+    *ours->chains = (struct code_chains){5, 3}; /* fewer products than PTX has: not the same work */
+    ours->most--;
+    code_profile_take_bytes(&sass, &ptx);
+    ck_assert(ours->chains[0].length == 5);
+}
+END_TEST
+
 START_TEST(tile_loops_need_warps)
 {
     struct code_profile profile;
@@ -583,12 +711,16 @@ Suite *suite_code_profile(void)
     tcase_add_test(recorded, architectures_told_apart);
     tcase_add_test(hand, conditions_give_a_lower_and_an_upper_count);
     tcase_add_test(hand, prefetch_through_registers);
+    tcase_add_test(hand, machine_code_waits_in_program_order);
+    tcase_add_test(hand, frames_of_machine_code);
     tcase_add_test(hand, addresses_by_thread);
     tcase_add_test(hand, no_loop_and_irreducible_flow);
     tcase_add_test(hand, cut_texts_are_marked);
     tcase_add_loop_test(tile, tile_loops_keep_the_work, 0, cases);
     tcase_add_test(tile, tile_loops_need_warps);
     tcase_add_test(tile, machine_code_takes_bytes_from_ptx);
+    tcase_add_test(tile, loads_and_copies_are_kept_apart);
+    tcase_add_test(tile, machine_code_takes_chains_from_ptx);
     suite_add_tcase(suite, recorded);
     suite_add_tcase(suite, hand);
     suite_add_tcase(suite, tile);

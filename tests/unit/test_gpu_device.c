@@ -183,6 +183,7 @@ END_TEST
 START_TEST(input_sources_have_names)
 {
     ck_assert_str_eq(input_source_name(INPUT_SOURCE_MEASURED), "measured");
+    ck_assert_str_eq(input_source_name(INPUT_SOURCE_COMPILED), "compiled");
     ck_assert_str_eq(input_source_name(INPUT_SOURCE_LITERATURE), "literature");
     ck_assert_str_eq(input_source_name(INPUT_SOURCE_ASSUMED), "assumed");
     ck_assert_str_eq(input_source_name(INPUT_SOURCE_ABSENT), "absent");

@@ -30,11 +30,12 @@ static void tear_down(void)
 static const char table_text[] =
     "variant,BN,w,loop.buffers,loop.stream.rows,loop.stream.row_bytes,loop.gather.rows,loop.gather.row_bytes,"
     "loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.count,loop.mma1.type,loop.mma1.instruction,loop.fp32_ops,"
-    "loop.spill_bytes,loop.barriers\n"
-    "a,32,4,2,32,512,0,0,16,32,128,1,fp16,16x8x16,1234,,2\n"
-    "a,64,4,3,64,512,0,0,16,64,128,2,fp16,16x8x16,2345,,2\n"
-    "a,64,8,3,64,512,5,64,16,64,128,2,fp16,16x8x16,777,,\n"
-    "b,64,8,9,1,1,0,0,16,64,128,2,bf16,16x8x16,888,,4\n";
+    "loop.spill_bytes,loop.barriers,loop.warp_instructions,loop.edge_instructions,loop.early_fraction,"
+    "loop.local_bytes\n"
+    "a,32,4,2,32,512,0,0,16,32,128,1,fp16,16x8x16,1234,,2,300,40,0.5,0\n"
+    "a,64,4,3,64,512,0,0,16,64,128,2,fp16,16x8x16,2345,,2,500,60,0.25,0\n"
+    "a,64,8,3,64,512,5,64,16,64,128,2,fp16,16x8x16,777,,,350,50,0,128\n"
+    "b,64,8,9,1,1,0,0,16,64,128,2,bf16,16x8x16,888,,4,1,1,1,1\n";
 
 static enum status read_scenario(const char *loop, const char *table, struct scenario **scenario, struct error *error)
 {
@@ -74,7 +75,7 @@ START_TEST(figures_follow_the_knobs)
     struct layer_case *layer = calloc(1, sizeof *layer);
     const struct tile_loop *loop = &layer->kernels[0].loop;
     ck_assert_int_eq(evaluate(scenario, 32, 4, layer, &error), STATUS_OK);
-    ck_assert_int_eq(loop->source, INPUT_SOURCE_MEASURED);
+    ck_assert_int_eq(loop->source, INPUT_SOURCE_COMPILED);
     ck_assert_double_eq(loop->iterations, 7);
     ck_assert_double_eq(loop->buffers, 2);
     ck_assert_double_eq(loop->stream.rows, 32);
@@ -92,6 +93,10 @@ START_TEST(figures_follow_the_knobs)
     ck_assert_double_eq(loop->fp32_ops, 777);
     ck_assert_double_eq(loop->gather.rows, 5);
     ck_assert_double_eq(loop->mma[0].count, 2);
+    ck_assert_double_eq(loop->warp_instructions, 350);
+    ck_assert_double_eq(loop->edge_instructions, 50);
+    ck_assert_double_eq(loop->early_fraction, 0);
+    ck_assert_double_eq(loop->local_bytes, 128);
     /* No such variant was compiled: said, not guessed. */
     ck_assert_int_eq(evaluate(scenario, 32, 8, layer, &error), STATUS_BAD_DATA);
     ck_assert_ptr_nonnull(strstr(error.text, "loops.csv has no row with BN = 32, w = 8"));

@@ -455,11 +455,11 @@ START_TEST(resource_tables_answer_by_exact_key)
         const char *warps, *tile;
         uint32_t registers;
         enum input_source source;
-    } rows[] = {{"w=4", "tile=16", 96, INPUT_SOURCE_MEASURED},
-                {"w=8", "tile=16", 64, INPUT_SOURCE_MEASURED},
+    } rows[] = {{"w=4", "tile=16", 96, INPUT_SOURCE_COMPILED},
+                {"w=8", "tile=16", 64, INPUT_SOURCE_COMPILED},
                 {"w=4", "tile=32", 40, INPUT_SOURCE_ASSUMED}, /* an empty cell is no row */
                 {"w=2", "tile=16", 20, INPUT_SOURCE_ASSUMED},
-                {"w=4", "tile=16", 96, INPUT_SOURCE_MEASURED}};
+                {"w=4", "tile=16", 96, INPUT_SOURCE_COMPILED}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         set(rows[i].warps);
         set(rows[i].tile);
