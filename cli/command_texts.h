@@ -234,6 +234,8 @@ int command_help(int argc, char **argv);
     "                        kernel to standard output, or each to a file in --out\n"                                  \
     "  --arch LIST           compute capabilities for --compile-only and --dry-run, such as sm_90,sm_120\n"            \
     "                        (default sm_90)\n"                                                                        \
+    "  --code DIR            keep what --compile-only makes: cubin, PTX and log of each setting of one kernel, with\n" \
+    "                        an index that occam inspect reads (needs NVRTC)\n"                                        \
     "  --shard I/N           compile every N-th configuration from the I-th, counted from 0\n"                         \
     "  --dry-run             list the configurations and which of them are infeasible\n"                               \
     "  --list                the kernels, their settings and ranges\n"                                                 \
