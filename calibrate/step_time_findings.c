@@ -228,7 +228,8 @@ static bool find_limits(struct search *search)
     } else if (is_limited) {
         add(search, STEP_TIME_ADMISSION, from, last->concurrency, largest,
             "from %g requests on no more than about %.1f run at once (tok/s x step time): the engine admits no more "
-            "(its largest batch or KV cache memory), the others wait",
+            "(its largest batch or KV cache memory), the others wait. "
+            "Figures for a larger batch are those of an engine that would admit it",
             from, largest);
     } else if (share < below_share) {
         add(search, STEP_TIME_BELOW, last->concurrency, last->concurrency, share,

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/statistics.h"
 #include "calibrate/step_time_committee.h"
+#include "calibrate/step_time_findings.h"
 #include "model/predict/step_time.h"
 #include "tests/support/serving_curves.h"
 
@@ -299,6 +300,53 @@ static void print_splits(const struct observations *all, size_t curve_count)
     }
 }
 
+static void judge_interior(const struct serving_curve *curve, size_t index, struct observations *all)
+{
+    bool used[CURVE_POINTS_MAX];
+    for (uint32_t i = 0; i < curve->count; i++) {
+        used[i] = true;
+    }
+    for (uint32_t out = 1; out + 1 < curve->count; out++) {
+        used[out] = false;
+        judge(curve, index, used, INTERIOR, all);
+        used[out] = true;
+    }
+}
+
+static double median_error(const struct observations *all)
+{
+    static double errors[OBSERVATIONS_MAX];
+    for (size_t i = 0; i < all->count; i++) {
+        errors[i] = fabs(all->items[i].error);
+    }
+    return median_in_place(errors, all->count);
+}
+
+/* Curves of which less than 80 % of the last load ran: interior points by the nominal and by the running batch. */
+static void print_running(const struct serving_curves *curves)
+{
+    static struct observations nominal, running;
+    size_t count = 0;
+    for (size_t c = 0; c < curves->count; c++) {
+        struct serving_curve curve = curves->curves[c];
+        const struct serving_point *last = &curve.points[curve.count - 1];
+        if (curve.count < CURVE_POINTS_LEAST + 1 ||
+            !(last->throughput_tokens_per_s * last->step_time_s < 0.8 * last->concurrency) ||
+            !step_time_use_running_batch(curve.points, curve.count, 1.0)) {
+            continue;
+        }
+        count++;
+        judge_interior(&curves->curves[c], c, &nominal);
+        judge_interior(&curve, c, &running);
+    }
+    if (nominal.count > 0 && running.count > 0) {
+        printf(
+            "\n%zu curves ran less than 80 %% of their last load: interior points (%zu) are missed by %.2f %% at the "
+            "nominal concurrency and by %.2f %% at the batch that ran (medians).\n",
+            count, nominal.count, 100.0 * median_error(&nominal), 100.0 * median_error(&running));
+    }
+}
+
 /* CPU time of fitting every curve and its bootstrap; to stderr, since it is not data. */
 static void report_speed(const struct serving_curves *curves)
 {
@@ -338,6 +386,7 @@ int main(int argc, char **argv)
     }
     print_errors(&all);
     print_splits(&all, curves.count);
+    print_running(&curves);
     serving_curves_release(&curves);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : status_exit_code(STATUS_IO);
 }

@@ -13,3 +13,7 @@ awk 'BEGIN { print "concurrency,tok_s,itl_ms"; for (n = 1; n <= 64; n *= 2) { r 
 printf 'concurrency,step_ms\n1,10\n2,11\n4,12\n8,14\n16,17\n32,50\n' > "$SCRATCH/cliff.csv"
 "$OCCAM" curve dsv4-flash-sparse-decode --measured "$SCRATCH/cliff.csv" --format json |
     sed -n '/"findings"/,$p' | grep -e kind -e from -e value
+# A scenario may ask for it; the given line stays where nobody does.
+sed 's/^  fixed_ms:.*/  form: committee/; /per_request_ms/d' data/scenarios/dsv4-flash-sparse-decode.yaml > "$SCRATCH/form.yaml"
+"$OCCAM" predict "$SCRATCH/form.yaml" | grep 'step time:'
+"$OCCAM" predict dsv4-flash-sparse-decode | grep 'step time:'
