@@ -60,12 +60,23 @@ void books_step(struct serving_state *state, const struct serving_step *step, do
     exact_sum_add(&state->batch_s, step_time_s * (double)step->requests);
 }
 
+/* Requests of a steady batch all have the same gap: it is entered once. */
+static void flush_gaps(struct serving_state *state)
+{
+    if (state->pending_gaps > 0)
+        latency_sketch_add(&state->sketches[SERVING_ITL], state->pending_gap_s, state->pending_gaps);
+    state->pending_gaps = 0;
+}
+
 /* Eq. SERVE-10: tokens of one step share its gap evenly. */
 static void count_gaps(struct serving_state *state, struct serving_request *request, uint64_t tokens, double gap_s)
 {
     const struct serving_config *config = state->config;
 
-    latency_sketch_add(&state->sketches[SERVING_ITL], gap_s, tokens);
+    if (gap_s != state->pending_gap_s)
+        flush_gaps(state);
+    state->pending_gap_s = gap_s;
+    state->pending_gaps += tokens;
     for (uint32_t i = 0; i < config->limit_count; i++)
         if (config->limits[i].metric == SERVING_ITL && gap_s > config->limits[i].limit_s)
             request->late_gaps[i] += tokens;
@@ -254,6 +265,7 @@ enum status books_close(struct serving_state *state)
         close_request(state, state->waiting[(state->waiting_first + i) & (state->waiting_capacity - 1)], true, &unread);
     for (uint32_t i = 0; i < state->running_count; i++)
         close_request(state, state->running[i], false, &unread);
+    flush_gaps(state);
     status = check_balance(state, unread);
     for (int i = 0; i < SERVING_METRIC_COUNT && status == STATUS_OK; i++)
         if (state->sketches[i].failed)

@@ -48,6 +48,8 @@ struct serving_state {
     double last_arrival_s;
     uint64_t good_requests, good_tokens, counted_requests;
     uint64_t injected_tokens, injected_prompt_tokens;
+    double pending_gap_s; /* inter-token gaps not yet in their sketch */
+    uint64_t pending_gaps;
     struct latency_sketch sketches[SERVING_METRIC_COUNT];
     struct serving_result *result;
 };
