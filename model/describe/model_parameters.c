@@ -35,7 +35,9 @@ static const struct parameter_description descriptions[PARAMETER_COUNT] = {
     [PARAMETER_SPILL_TRAFFIC_FACTOR] = {"spill_traffic_factor", "1", 1.0, 0.70, 0.02, 20.0,
                                         "spill traffic between L1 and L2 over what capacity alone predicts"},
     [PARAMETER_OVERLAP_EXPONENT] = {"overlap_exponent", "1", 3.0, 0.40, 1.0, 16.0,
-                                    "p of the smooth maximum of the bounds of one kernel"},
+                                    "p of the smooth maximum of the bounds of one SM"},
+    [PARAMETER_DEVICE_EXPONENT] = {"device_exponent", "1", 8.0, 0.50, 1.0, 16.0,
+                                   "p of the smooth maximum of the SMs and the bandwidths they share"},
     [PARAMETER_PIPELINE_EXPONENT] = {"pipeline_exponent", "1", 4.0, 0.40, 1.0, 16.0,
                                      "p of the smooth maximum of load and compute within one iteration"},
 };

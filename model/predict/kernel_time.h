@@ -47,7 +47,7 @@ struct time_model {
     double l1_bytes;      /* SMEM and L1 of an SM together */
     double special_per_s; /* special-function results per second and SM */
     double iteration_overhead_s, barrier_s, spill_s_per_access;
-    double overlap_exponent, pipeline_exponent;
+    double overlap_exponent, device_exponent, pipeline_exponent;
     double log_sigma[PARAMETER_COUNT]; /* for intervals */
     double model_log_sigma;
     double interval_z; /* normal quantile of the two-sided level */

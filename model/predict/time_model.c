@@ -117,6 +117,7 @@ enum status time_model_init(struct time_model *model, const struct gpu_device *d
     set_memory(model, device, parameters->items);
     set_execution(model, device, parameters->items);
     model->overlap_exponent = parameters->items[PARAMETER_OVERLAP_EXPONENT].value;
+    model->device_exponent = parameters->items[PARAMETER_DEVICE_EXPONENT].value;
     model->pipeline_exponent = parameters->items[PARAMETER_PIPELINE_EXPONENT].value;
     for (int i = 0; i < PARAMETER_COUNT; i++) {
         model->log_sigma[i] = parameters->items[i].log_sigma;
