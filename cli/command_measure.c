@@ -316,6 +316,7 @@ static enum status read_request(int argc, char **argv, struct measure_request *r
         {0, "list", OPTION_FLAG, &request->list, 0, 0},
         {0, "arch", OPTION_TEXT, &request->arch, 0, 0},
         {0, "shard", OPTION_TEXT, &request->shard, 0, 0},
+        {0, "code", OPTION_TEXT, &request->code, 0, 0},
         {0, "cache", OPTION_TEXT, &request->cache, 0, 0},
         {0, "nvrtc", OPTION_TEXT, &request->nvrtc, 0, 0},
         {0, "device-backend", OPTION_TEXT, &request->backend, 0, 0},
@@ -336,6 +337,8 @@ static enum status read_request(int argc, char **argv, struct measure_request *r
         status = error_set(error, STATUS_USAGE, "option --fake-fault needs --device-backend fake");
     if (status == STATUS_OK && request->shard != NULL && !request->compile_only)
         status = error_set(error, STATUS_USAGE, "option --shard goes with --compile-only");
+    if (status == STATUS_OK && request->code != NULL && !request->compile_only)
+        status = error_set(error, STATUS_USAGE, "option --code goes with --compile-only");
     if (request->nvrtc != NULL && strcmp(request->nvrtc, "none") == 0)
         request->nvrtc = "";
     if (is_fake(request) && request->nvrtc == NULL)

@@ -16,6 +16,7 @@ const struct command command_table[] = {
     {"measure", MEASURE_SUMMARY, MEASURE_USAGE, MEASURE_HELP, command_measure},
     {"calibrate", CALIBRATE_SUMMARY, CALIBRATE_USAGE, CALIBRATE_HELP, command_calibrate},
     {"simulate", SIMULATE_SUMMARY, SIMULATE_USAGE, SIMULATE_HELP, command_simulate},
+    {"validate", VALIDATE_SUMMARY, VALIDATE_USAGE, VALIDATE_HELP, command_validate},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},
     {"version", VERSION_SUMMARY, VERSION_USAGE, VERSION_HELP, command_version},

@@ -14,6 +14,7 @@ int command_sweep(int argc, char **argv);
 int command_measure(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_simulate(int argc, char **argv);
+int command_validate(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
@@ -234,6 +235,8 @@ int command_help(int argc, char **argv);
     "                        kernel to standard output, or each to a file in --out\n"                                  \
     "  --arch LIST           compute capabilities for --compile-only and --dry-run, such as sm_90,sm_120\n"            \
     "                        (default sm_90)\n"                                                                        \
+    "  --code DIR            keep what --compile-only makes: cubin, PTX and log of each setting of one kernel, with\n" \
+    "                        an index that occam inspect reads (needs NVRTC)\n"                                        \
     "  --shard I/N           compile every N-th configuration from the I-th, counted from 0\n"                         \
     "  --dry-run             list the configurations and which of them are infeasible\n"                               \
     "  --list                the kernels, their settings and ranges\n"                                                 \
@@ -280,6 +283,40 @@ int command_help(int argc, char **argv);
     "  occam calibrate --design 24 --scenario occam-gqa-decode > gqa.plan\n"                                           \
     "  occam calibrate gqa_decode.csv --scenario occam-gqa-decode -o h200-gqa.json\n"                                  \
     "  occam calibrate --check h200-gqa.json today.csv\n"
+#define VALIDATE_SUMMARY "trained on few measured rows, judged on all others, beside the baselines"
+#define VALIDATE_USAGE                                                                                                 \
+    "validate MEASUREMENTS... --scenario S [--train N[,N...]] [--design] [--hold-out workload|NAME] [--seeds N] "      \
+    "[--seed N] [--level P] [--require KEY<=NUMBER ...] [--predictions FILE] [--time-column NAME] [--kernel NAME] "    \
+    "[--first-kernel] [--no-baselines] [--no-choice] [--no-residual] [--shuffle] [--device D] [--device-file FILE] "   \
+    "[--format text|json|csv]"
+#define VALIDATE_HELP                                                                                                  \
+    "Calibrates on a few of the measured rows and judges the predictions on all the others, again and again.\n"        \
+    "Beside the error stand those of six simple predictors trained on the same rows, the share of rows that\n"         \
+    "the intervals cover, the error by knob and by fill of the GPU, what choosing by prediction costs in\n"            \
+    "shapes that were never run, and the worst rows with the likely reason.\n"                                         \
+    "MEASUREMENTS are CSV files with a column for each knob and workload variable that varies, and the time.\n"        \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --scenario S          the scenario that describes the kernel\n"                                                 \
+    "  --train N[,N...]      rows to train on (default 24); several numbers: one validation each\n"                    \
+    "  --design              rows chosen to leave the least uncertainty, instead of at random\n"                       \
+    "  --hold-out NAME       whole groups held out: workload (shapes), or the values of this variable;\n"              \
+    "                        --train 0 then trains on all rows of the other groups\n"                                  \
+    "  --seeds N             repeated splits (default 20)\n"                                                           \
+    "  --seed N              of the first split (default 1)\n"                                                         \
+    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"                                \
+    "  --require KEY<=NUMBER exit with 1 unless this figure of the answer is so; also KEY>=NUMBER; repeatable\n"       \
+    "  --predictions FILE    every held-out prediction as CSV, for a parity plot\n"                                    \
+    "  --time-column NAME    where the time is; default: time_us, or the only column time_ns, _us, _ms or _s\n"        \
+    "  --kernel NAME         only rows whose column kernel says so\n"                                                  \
+    "  --first-kernel        the times are those of the scenario's first kernel alone\n"                               \
+    "  --no-baselines, --no-choice, --no-residual\n"                                                                   \
+    "                        without the baselines, the judgement of choices, the residual process\n"                  \
+    "  --shuffle             deal the times to other rows first: no predictor may look good then\n"                    \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP FORMAT_OPTION_HELP "\n"        \
+    "Examples:\n"                                                                                                      \
+    "  occam validate sparse_decode.csv --scenario occam-sparse-decode --train 24,96\n"                                \
+    "  occam validate mine.csv --scenario mine.yaml --hold-out workload --require median_ape_percent<=6\n"
 
 /* Options of each simulator: a section of its own in `occam help simulate`. */
 #define SIMULATE_CTA_OPTIONS_HELP "  --seed N              seed of the first run (default 1)\n"

@@ -3,6 +3,7 @@
 #ifndef OCCAM_CLI_MEASURE_REQUEST_H
 #define OCCAM_CLI_MEASURE_REQUEST_H
 
+#include "base/text_buffer.h"
 #include "calibrate/campaign.h"
 #include "cli/options.h"
 
@@ -16,7 +17,7 @@ enum {
 struct measure_request {
     struct operands operands; /* kernels, scenarios, plans */
     struct text_list settings;
-    const char *out, *cache, *nvrtc, *arch, *backend, *fault, *shard;
+    const char *out, *cache, *nvrtc, *arch, *backend, *fault, *shard, *code;
     double budget_s, config_limit_s, sample_s; /* budget_s: INFINITY without --budget */
     uint64_t seed, repeats, limit, reference_every;
     bool resume, check_only, compile_only, dry_run, list;
@@ -48,6 +49,18 @@ MUST_CHECK enum status measure_arch_parse(const char *text, unsigned arch[8], si
  * refused. */
 MUST_CHECK enum status measure_compile_plan(const struct campaign_plan *plan, const struct measure_request *request,
                                             size_t *bad, struct error *error);
+/* --code DIR: what the compiler makes of each compiled setting, kept as DIR/KERNEL-sm_ARCH-NUMBER.cubin, .ptx and .log,
+ * with an index.csv of the settings, as `occam inspect DIR` reads it. */
+struct measure_code_folder {
+    const char *path;
+    size_t count;
+    struct text_buffer index, known; /* lines of index.csv; the settings alone */
+};
+MUST_CHECK enum status measure_code_add(struct measure_code_folder *folder, struct measure_compiler *compiler,
+                                        const struct measure_config *config, unsigned arch, struct error *error);
+/* Writes the index. */
+MUST_CHECK enum status measure_code_finish(struct measure_code_folder *folder, const struct measure_kernel *kernel,
+                                           struct error *error);
 /* --dry-run: every configuration and whether it can run at all. */
 MUST_CHECK enum status measure_dry_run(const struct campaign_plan *plan, const struct measure_source *source,
                                        const struct measure_request *request, struct error *error);

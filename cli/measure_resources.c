@@ -149,6 +149,7 @@ struct compile_job {
     struct measure_compiler *compiler;
     int major, minor;
     unsigned shard, shards;
+    struct measure_code_folder code; /* path NULL: not kept */
     size_t bad;
 };
 
@@ -169,6 +170,8 @@ static enum status compile_one(struct compile_job *job, const struct measure_con
         job->minor = result->compiler_minor;
         for (uint32_t s = 0; s < result->stage_count; s++)
             add_row(table, arch, config, &result->stages[s]);
+        if (job->code.path != NULL)
+            status = measure_code_add(&job->code, job->compiler, config, arch, error);
     } else if (status == STATUS_OK) {
         job->bad += result->outcome == MEASURE_OUTCOME_COMPILE_FAILED;
         (void)fprintf(stderr, "occam: measure: %s: %s: sm_%u: %s\n", measure_outcome_word(result->outcome),
@@ -240,6 +243,8 @@ static enum status compile_kernel(struct compile_job *job, const struct measure_
     }
     if (status == STATUS_OK && seen > 0)
         status = write_table(job, &table, error);
+    if (status == STATUS_OK && seen > 0 && job->code.path != NULL)
+        status = measure_code_finish(&job->code, kernel, error);
     text_buffer_release(&table.rows);
     return status;
 }
@@ -247,8 +252,10 @@ static enum status compile_kernel(struct compile_job *job, const struct measure_
 static enum status check_kernels(const struct campaign_plan *plan, const struct measure_request *request,
                                  struct error *error)
 {
-    for (size_t i = 1; i < plan->count && request->out == NULL; i++)
-        if (plan->configs[i].kernel != plan->configs[0].kernel)
+    for (size_t i = 1; i < plan->count && (request->out == NULL || request->code != NULL); i++)
+        if (plan->configs[i].kernel != plan->configs[0].kernel && request->code != NULL)
+            return error_set(error, STATUS_USAGE, "option --code: the folder is of one kernel, the plan holds several");
+        else if (plan->configs[i].kernel != plan->configs[0].kernel)
             return error_set(error, STATUS_USAGE,
                              "the plan holds several kernels, each with a table of its own: say where with --out DIR");
     return STATUS_OK;
@@ -257,7 +264,7 @@ static enum status check_kernels(const struct campaign_plan *plan, const struct 
 enum status measure_compile_plan(const struct campaign_plan *plan, const struct measure_request *request, size_t *bad,
                                  struct error *error)
 {
-    struct compile_job job = {.plan = plan, .request = request, .shards = 1};
+    struct compile_job job = {.plan = plan, .request = request, .shards = 1, .code.path = request->code};
     unsigned arch[ARCH_MAX];
     size_t arch_count;
     char end;
@@ -273,6 +280,8 @@ enum status measure_compile_plan(const struct campaign_plan *plan, const struct 
     for (size_t k = 0; k < measure_kernel_count() && status == STATUS_OK; k++)
         status = compile_kernel(&job, measure_kernel_get(k), arch, arch_count, error);
     measure_compiler_free(job.compiler);
+    text_buffer_release(&job.code.index);
+    text_buffer_release(&job.code.known);
     *bad = job.bad;
     return status;
 }

@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect predict curve sweep whatif measure calibrate plot doctor version help"
+    local commands="devices occupancy inspect predict curve sweep whatif measure calibrate validate plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -31,12 +31,16 @@ _occam()
     --scenario) _occam_scenarios ;;
     --device-file | --output | -o | --measured | --train-rows) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
+    --scenario) _occam_scenarios ;;
+    --hold-out) _occam_words "workload" ;;
+    --predictions) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --out | --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
     -s | --set)
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops) _occam_operand ;;
+    --terminal | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops | \
+        --no-baselines | --no-choice | --no-residual | --shuffle) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
     esac
@@ -52,7 +56,7 @@ _occam_operand()
     case $command in
     help) _occam_words "$commands" ;;
     devices) _occam_words "$(_occam_devices)" ;;
-    inspect | calibrate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    inspect | calibrate | validate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     plot)
         if ((COMP_CWORD == 2)); then
             _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"

@@ -176,7 +176,10 @@ static enum status take_records(struct code_reader *self, size_t first, enum cod
 static void set_from_index(struct code_variant *variant, enum compiled_figure figure, double value)
 {
     struct code_figure *present = &variant->kernel.figures[figure];
-    if (present->state == FIGURE_UNKNOWN && value >= 0 && value < 1e15 && value == (double)(uint64_t)value) {
+    /* A bound that the index names too is what the launch has. */
+    const bool is_bound = present->state == FIGURE_AT_MOST && (double)present->value == value;
+    if ((present->state == FIGURE_UNKNOWN || is_bound) && value >= 0 && value < 1e15 &&
+        value == (double)(uint64_t)value) {
         *present = (struct code_figure){FIGURE_EXACT, CODE_SOURCE_INDEX, (uint64_t)value};
     }
 }

@@ -293,6 +293,9 @@ static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const 
     else if (nvrtc->cubin_size(program, &code->image_bytes) != 0 || code->image_bytes == 0 ||
              !(code->image = malloc(code->image_bytes)) || nvrtc->cubin(program, code->image) != 0)
         status = error_set(error, STATUS_BAD_DATA, "NVRTC gave no machine code for %s", name);
+    else if (nvrtc->ptx_size(program, &size) != 0 || !(code->ptx = calloc(1, size + 1)) ||
+             nvrtc->ptx(program, code->ptx) != 0)
+        status = error_set(error, STATUS_BAD_DATA, "NVRTC gave no PTX for %s", name);
     nvrtc->destroy(&program);
     return status;
 }
@@ -357,6 +360,7 @@ void machine_code_release(struct machine_code *code)
 {
     free(code->image);
     free(code->log);
+    free(code->ptx);
     memset(code, 0, sizeof *code);
 }
 

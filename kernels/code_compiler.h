@@ -12,6 +12,7 @@ struct machine_code {
     void *image; /* a cubin; freed by machine_code_release */
     size_t image_bytes;
     char *log;                          /* what the assembler said, NUL-terminated */
+    char *ptx;                          /* what the assembler was given; NULL where the code was built in or cached */
     int compiler_major, compiler_minor; /* NVRTC that made it; 0.0 where the cache does not say */
 };
 

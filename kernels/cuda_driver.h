@@ -124,6 +124,8 @@ struct nvrtc_program;
     X(compile, "nvrtcCompileProgram", (struct nvrtc_program *, int, const char *const *))                              \
     X(cubin_size, "nvrtcGetCUBINSize", (struct nvrtc_program *, size_t *))                                             \
     X(cubin, "nvrtcGetCUBIN", (struct nvrtc_program *, char *))                                                        \
+    X(ptx_size, "nvrtcGetPTXSize", (struct nvrtc_program *, size_t *))                                                 \
+    X(ptx, "nvrtcGetPTX", (struct nvrtc_program *, char *))                                                            \
     X(log_size, "nvrtcGetProgramLogSize", (struct nvrtc_program *, size_t *))                                          \
     X(log, "nvrtcGetProgramLog", (struct nvrtc_program *, char *))
 

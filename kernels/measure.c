@@ -750,3 +750,31 @@ enum status measure_compile(struct measure_compiler *compiler, const struct meas
     machine_code_release(&code);
     return STATUS_OK;
 }
+
+enum status measure_compile_code(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
+                                 struct measure_code *code, struct error *error)
+{
+    struct measure_facts facts = {.cc_major = arch / 10, .cc_minor = arch % 10, .sm_count = 1, .l2_bytes = 1};
+    struct measure_result *result = calloc(1, sizeof *result);
+    struct kernel_plan plan;
+    struct machine_code made;
+    if (!result)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a result");
+    init_result(result);
+    bool feasible = make_plan(&plan, config, &facts, arch, result);
+    enum status status = feasible
+                             ? code_compile_fresh(compiler->code, plan.definition->source, config, arch, &made, error)
+                             : error_set(error, STATUS_DOMAIN, "%s", result->reason);
+    free(result);
+    if (status == STATUS_OK)
+        *code = (struct measure_code){made.image, made.image_bytes, made.ptx, made.log};
+    return status;
+}
+
+void measure_code_release(struct measure_code *code)
+{
+    free(code->cubin);
+    free(code->ptx);
+    free(code->log);
+    *code = (struct measure_code){0};
+}

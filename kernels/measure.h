@@ -190,6 +190,13 @@ bool measure_embedded_get(size_t index, char *out, size_t out_size, unsigned *ar
 void measure_config_plan(const struct measure_config *config, const struct measure_facts *facts,
                          struct measure_result *result);
 
+/* What the compiler made of one configuration. Zero-initialise; release with measure_code_release. */
+struct measure_code {
+    void *cubin;
+    size_t cubin_bytes;
+    char *ptx, *log; /* NUL-terminated; all entry points of the kernel are in each */
+};
+
 struct measure_compiler; /* opaque: NVRTC and the code cache, without a GPU */
 
 /* Paths as for measure_device_open. A missing NVRTC shows when code is not in the cache. */
@@ -204,5 +211,10 @@ void measure_compiler_version(const struct measure_compiler *compiler, int *majo
 MUST_CHECK enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config,
                                        unsigned arch, uint32_t sm_count, struct measure_result *result,
                                        struct error *error);
+/* The code itself for sm_<arch>, by NVRTC, past what is built in and cached. STATUS_MISSING without NVRTC,
+ * STATUS_BAD_DATA with the compiler's first complaint. */
+MUST_CHECK enum status measure_compile_code(struct measure_compiler *compiler, const struct measure_config *config,
+                                            unsigned arch, struct measure_code *code, struct error *error);
+void measure_code_release(struct measure_code *code);
 
 #endif

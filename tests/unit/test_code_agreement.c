@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/text_buffer.h"
 #include "evidence/code_profile.h"
+#include "evidence/compiled_code.h"
 #include "evidence/ptx_listing.h"
 #include "evidence/sass_listing.h"
 #include "tests/support/shared_data.h"
@@ -329,6 +330,86 @@ static unsigned compare_archive(const struct temp_dir *directory)
     return wrong;
 }
 
+/* A row of the shipped table is what the code of the variant says today; the frame of SASS is what Triton counts. */
+static void check_shipped(const struct csv_table *shipped, const struct compiled_code *code,
+                          const struct code_variant *variant)
+{
+    struct tile_loop loop = {.declared_stages = 1, .spill_bytes = NAN};
+    struct error error = {0};
+    double spills, rows;
+    size_t row = 0;
+    const long spill_column = csv_column(&code->index, "spills"), bn_column = csv_column(&code->index, "BN");
+    ck_assert(spill_column >= 0 && bn_column >= 0 && variant->index_row >= 0);
+    ck_assert_int_eq(csv_number(&code->index, (size_t)variant->index_row, (size_t)spill_column, &spills, &error),
+                     STATUS_OK);
+    ck_assert_int_eq(csv_number(&code->index, (size_t)variant->index_row, (size_t)bn_column, &rows, &error), STATUS_OK);
+    ck_assert_msg((double)variant->profile->local_bytes == 4 * spills, "%s: a frame of %llu bytes, %g spills",
+                  variant->label, (unsigned long long)variant->profile->local_bytes, spills);
+    ck_assert_int_eq(code_profile_tile_loop(variant->profile, 0, &loop, NULL, 0, &error), STATUS_OK);
+    ck_assert_double_eq(loop.stream.rows * loop.stream.row_bytes, 2 * rows * 128 * 2); /* K and V of bf16 */
+    while (row < shipped->row_count &&
+           strcmp(csv_cell(shipped, row, (size_t)csv_column(shipped, "label")), variant->label) != 0) {
+        row++;
+    }
+    ck_assert_msg(row < shipped->row_count, "the shipped table has no %s", variant->label);
+    const struct {
+        const char *column;
+        double value;
+    } figures[] = {{"loop.warp_instructions", loop.warp_instructions},
+                   {"loop.edge_instructions", loop.edge_instructions},
+                   {"loop.early_fraction", loop.early_fraction},
+                   {"loop.local_bytes", loop.local_bytes},
+                   {"loop.spill_bytes", loop.spill_bytes},
+                   {"loop.barriers", loop.barriers},
+                   {"loop.buffers", loop.buffers},
+                   {"loop.special_ops", loop.special_ops},
+                   {"loop.smem_bytes", loop.smem_bytes},
+                   {"loop.stream.row_bytes", loop.stream.row_bytes},
+                   {"loop.stream.exposures", loop.stream.exposures},
+                   {"loop.mma1.n", loop.mma[0].n},
+                   {"loop.mma1.count", loop.mma[0].count}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        double value;
+        const long column = csv_column(shipped, figures[i].column);
+        ck_assert_int_ge((int)column, 0);
+        ck_assert_int_eq(csv_number(shipped, row, (size_t)column, &value, &error), STATUS_OK);
+        ck_assert_msg(fabs(value - figures[i].value) <= 1e-12 * fabs(value), "%s: %s is %g, the table has %g",
+                      variant->label, figures[i].column, figures[i].value, value);
+    }
+}
+
+START_TEST(shipped_table_is_what_the_code_says)
+{
+    char archive[1024], path[1024];
+    if (shared_data_path("code_agreement", ARCHIVE, archive, sizeof archive) == NULL) {
+        return;
+    }
+    struct temp_dir directory;
+    struct compiled_code code = {0};
+    struct csv_table shipped;
+    struct error error = {0};
+    temp_dir_create(&directory);
+    if (!unpack(archive, &directory)) {
+        printf("skipped: code_agreement: %s cannot be unpacked with tar\n", archive);
+        temp_dir_remove(&directory);
+        return;
+    }
+    snprintf(path, sizeof path, "%s/h200_triton_gqa_compiled", directory.path);
+    const char *folder = path;
+    ck_assert_msg(compiled_code_read(&folder, 1, CODE_LISTING_AUTO, &code, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_int_eq(csv_read("data/resources/h200-triton-gqa-loops.csv", TEXT_BYTES_MAX, &shipped, &error), STATUS_OK);
+    ck_assert_uint_eq(code.count, ARCHIVE_VARIANTS);
+    for (size_t i = 0; i < code.count; i++) {
+        ck_assert_ptr_nonnull(code.variants[i].address_file);
+        ck_assert_str_eq(code.variants[i].kernel.note, "");
+        check_shipped(&shipped, &code, &code.variants[i]);
+    }
+    csv_table_release(&shipped);
+    compiled_code_release(&code);
+    temp_dir_remove(&directory);
+}
+END_TEST
+
 START_TEST(every_variant_of_the_archive)
 {
     char archive[1024];
@@ -359,6 +440,7 @@ Suite *suite_code_agreement(void)
     tcase_add_test(recorded, small_loops_are_unrolled);
     tcase_set_timeout(archive, 120);
     tcase_add_test(archive, every_variant_of_the_archive);
+    tcase_add_test(archive, shipped_table_is_what_the_code_says);
     suite_add_tcase(suite, recorded);
     suite_add_tcase(suite, archive);
     return suite;

@@ -28,6 +28,28 @@ static struct measure_compiler *open_compiler(const char *cache)
     return NULL;
 }
 
+/* What --code keeps: all entry points in PTX, and machine code made of it. */
+START_TEST(code_of_a_configuration)
+{
+    struct measure_compiler *compiler = open_compiler(NULL);
+    struct measure_config config;
+    struct measure_code code = {0};
+    struct error error = {0};
+    if (!compiler)
+        return;
+    ck_assert_int_eq(measure_config_parse("gqa_decode", &config, &error), STATUS_OK);
+    ck_assert_msg(measure_compile_code(compiler, &config, 90, &code, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_ptr_nonnull(strstr(code.ptx, ".entry gqa_decode("));
+    ck_assert_ptr_nonnull(strstr(code.ptx, ".entry gqa_combine("));
+    ck_assert_ptr_nonnull(strstr(code.ptx, ".target sm_90"));
+    ck_assert(code.cubin_bytes > 64 && memcmp(code.cubin, "\177ELF", 4) == 0);
+    ck_assert_ptr_nonnull(strstr(code.log, "registers"));
+    measure_code_release(&code);
+    ck_assert_ptr_null(code.cubin);
+    measure_compiler_free(compiler);
+}
+END_TEST
+
 START_TEST(says_whether_kernels_are_compiled)
 {
     struct measure_compiler *compiler = open_compiler(NULL);
@@ -122,6 +144,7 @@ Suite *suite_measure_compile(void)
     TCase *tcase = tcase_create("all");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, says_whether_kernels_are_compiled);
+    tcase_add_test(tcase, code_of_a_configuration);
     tcase_add_loop_test(tcase, every_kernel_compiles_for_every_architecture, 0, 11);
     tcase_add_test(tcase, knobs_reach_the_compiler);
     tcase_add_test(tcase, the_cache_gives_the_same_answer);

@@ -31,4 +31,5 @@ say bad.yaml -s ctas=1 --out d
 say sparse_decode -s max_registers=77 --compile-only --nvrtc none 2> /dev/null # its line says what is built in
 say sparse_decode --shard 0/2 --out d
 say sparse_decode --shard 2/2 --compile-only
+say sparse_decode --code d --dry-run
 say sparse_decode --arch sm_57 --dry-run
