@@ -211,7 +211,7 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
     cost->sector_bytes += bytes;
     cost->dram_bytes += bytes * load->distinct_fraction;
     cost->described_dram_bytes += load->rows * load->row_bytes * load->distinct_fraction;
-    if (load->pipelined && loop->buffers > 1) {
+    if (load->pipelined && (loop->buffers > 1 || loop->early_fraction > 0)) { /* one buffer filled early hides too */
         cost->hidden_latency_s = larger(cost->hidden_latency_s, latency_s);
         cost->hidden_transfer_s += transfer_s;
         cost->in_flight_bytes += in_flight_bytes * loop->buffers;
