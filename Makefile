@@ -366,6 +366,10 @@ $(REPORT_PROGRAMS): $(BUILD)/tests/report/%: $(BUILD)/tests/report/%.o $(TEST_LI
 report: $(REPORT_PROGRAMS) ## print the measured tables of docs/VALIDATION.md: OCCAM_SHARED=folder with the reference data
 	@tests/report/run.sh $(BUILD)/tests/report
 
+.PHONY: validate
+validate: $(PROGRAM) ## rewrite the calibrated tables of docs/VALIDATION.md: held-out errors, baselines, coverage (SEEDS=20)
+	@tests/report/validate.sh '$(PROGRAM)' docs/VALIDATION.md
+
 # ---- demo --------------------------------------------------------------------------------------------------------
 .PHONY: demo demo-run setup-build setup-test setup-check
 demo: ## install what is missing, build, and run the golden scenario to its answer

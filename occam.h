@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
+#include "calibrate/step_time_committee.h"
+#include "calibrate/step_time_findings.h"
 #include "calibrate/step_time_fit.h"
 #include "evidence/device_catalogue.h"
 #include "evidence/embedded_data.h"

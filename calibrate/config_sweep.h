@@ -38,9 +38,9 @@ struct sweep_request {
     const struct model_parameters *parameters;
     const struct calibrated_model *calibrated; /* whose parameters these are; NULL: uncalibrated */
     bool extrapolate_all;                      /* the calibration is another GPU's */
-    const struct serving_model *serving; /* NULL = the scenario's */
-    const double *values;                /* all variables; those not varied keep theirs */
-    const uint32_t *varied;              /* scenario indices; varied_count 0 = all knobs */
+    const struct serving_model *serving;       /* NULL = the scenario's */
+    const double *values;                      /* all variables; those not varied keep theirs */
+    const uint32_t *varied;                    /* scenario indices; varied_count 0 = all knobs */
     uint32_t varied_count;
     enum sweep_objective objective;
     double concurrency;         /* THROUGHPUT only */

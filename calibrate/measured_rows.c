@@ -276,12 +276,15 @@ static enum status grow(struct reader *self, struct error *error)
     }
     const size_t capacity = self->raw_capacity ? 2 * self->raw_capacity : 256;
     struct raw_row *raw = realloc(self->raw, capacity * sizeof *raw);
-    self->raw = raw ? raw : self->raw;
-    double *values = realloc(self->values, (capacity * self->width + 1) * sizeof *values);
-    self->values = values ? values : self->values;
-    if (!raw || !values) {
+    if (!raw) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu measured rows", capacity);
     }
+    self->raw = raw;
+    double *values = realloc(self->values, (capacity * self->width + 1) * sizeof *values);
+    if (!values) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu measured rows", capacity);
+    }
+    self->values = values;
     self->raw_capacity = capacity;
     return STATUS_OK;
 }

@@ -287,6 +287,21 @@ enum status step_time_fit(enum step_time_form form, const struct serving_point *
     return status == STATUS_OK ? fit_with_errors(form, points, count, options, fit, &errors, error) : status;
 }
 
+enum status step_time_fit_once(enum step_time_form form, const struct serving_point *points, uint32_t count,
+                               const struct step_time_fit_options *options, struct step_time_fit *fit,
+                               struct error *error)
+{
+    if ((unsigned)form >= STEP_TIME_FORM_COUNT) {
+        BUG("step-time form %d does not exist", (int)form);
+    }
+    struct step_time_law prepared;
+    enum status status = check_points(points, count, error);
+    if (status == STATUS_OK) {
+        status = prepare_law(form, options, &prepared, error);
+    }
+    return status == STATUS_OK ? fit_checked(&prepared, points, count, fit, error) : status;
+}
+
 static bool form_is_applicable(enum step_time_form form, const struct step_time_fit_options *options)
 {
     if (form == STEP_TIME_COVERAGE) {

@@ -51,6 +51,11 @@ MUST_CHECK enum status step_time_fit(enum step_time_form form, const struct serv
                                      const struct step_time_fit_options *options, struct step_time_fit *fit,
                                      struct error *error);
 
+/* The same without the leave-one-out error, which stays NaN: for many fits in a row. */
+MUST_CHECK enum status step_time_fit_once(enum step_time_form form, const struct serving_point *points, uint32_t count,
+                                          const struct step_time_fit_options *options, struct step_time_fit *fit,
+                                          struct error *error);
+
 struct step_time_choice {
     uint32_t count;
     struct step_time_fit fits[STEP_TIME_FORM_COUNT]; /* every form that was tried, in enum order */

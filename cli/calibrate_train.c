@@ -339,11 +339,13 @@ enum status calibrate_train(const struct calibrate_options *options, const struc
     struct calibrate_answer *answer = calloc(1, sizeof *answer);
     struct split split = {0};
     bool *taken = NULL;
-    enum status status = answer ? calibrate_inputs_open(&inputs, options, options->scenario, files, error)
-                                : error_set(error, STATUS_NO_MEMORY, "no memory to calibrate with");
+    if (!answer) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory to calibrate with");
+    }
+    answer->options = options;
+    answer->inputs = &inputs;
+    enum status status = calibrate_inputs_open(&inputs, options, options->scenario, files, error);
     if (status == STATUS_OK) {
-        answer->options = options;
-        answer->inputs = &inputs;
         split.order = malloc((inputs.rows.count + 1) * sizeof *split.order);
         taken = calloc(inputs.rows.count + 1, sizeof *taken);
         status = split.order && taken ? choose_rows(answer, &split, taken, error)
@@ -352,9 +354,7 @@ enum status calibrate_train(const struct calibrate_options *options, const struc
     status = status == STATUS_OK ? train(answer, &split, error) : status;
     status = status == STATUS_OK ? write_file(answer, files, error) : status;
     status = status == STATUS_OK ? calibrate_answer_print(answer, error) : status;
-    if (answer) {
-        calibration_release(&answer->calibration);
-    }
+    calibration_release(&answer->calibration);
     free(answer);
     free(split.order);
     free(taken);

@@ -29,8 +29,8 @@ static void compare_clock(const struct calibration *calibration, double clock_mh
                    number_format_digits(clock_mhz, 4, now));
 }
 
-void calibration_match_scenario(const struct calibration *calibration, const struct scenario *scenario,
-                                struct calibration_match *match)
+static void compare_scenario(const struct calibration *calibration, const struct scenario *scenario,
+                             struct calibration_match *match)
 {
     const struct gpu_device *device = scenario_device(scenario);
     memset(match, 0, sizeof *match);
@@ -50,10 +50,38 @@ void calibration_match_scenario(const struct calibration *calibration, const str
     }
 }
 
+/* The driver of the machine at hand, where it has one: predictions may be meant for it. */
+static void compare_local_driver(const struct calibration *calibration, struct calibration_match *match)
+{
+    FILE *stream = calibration->driver[0] ? fopen("/proc/driver/nvidia/version", "re") : NULL;
+    char text[1024];
+    if (!stream) {
+        return;
+    }
+    const size_t length = fread(text, 1, sizeof text - 1, stream);
+    (void)fclose(stream);
+    text[length] = '\0';
+    if (length > 0 && !strstr(text, calibration->driver)) {
+        (void)snprintf(next_text(match), sizeof match->texts[0],
+                       "driver: calibrated under %.60s, this machine has another", calibration->driver);
+    }
+}
+
+void calibration_match_scenario(const struct calibration *calibration, const struct scenario *scenario,
+                                struct calibration_match *match)
+{
+    compare_scenario(calibration, scenario, match);
+    compare_local_driver(calibration, match);
+    if (!match->other_device) {
+        compare_clock(calibration, gpu_device_value(scenario_device(scenario), GPU_FIGURE_BOOST_CLOCK) / 1e6,
+                      "the device file says", match);
+    }
+}
+
 void calibration_match_rows(const struct calibration *calibration, const struct scenario *scenario,
                             const struct measured_rows *rows, struct calibration_match *match)
 {
-    calibration_match_scenario(calibration, scenario, match);
+    compare_scenario(calibration, scenario, match);
     if (calibration->driver[0] && rows->driver[0] && strcmp(calibration->driver, rows->driver) != 0) {
         (void)snprintf(next_text(match), sizeof match->texts[0], "driver: calibrated under %.60s, measured under %.60s",
                        calibration->driver, rows->driver);

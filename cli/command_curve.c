@@ -108,6 +108,25 @@ static void record_fits(struct report *report, const struct question *question)
     report_end(report);
 }
 
+static void record_findings(struct report *report, const struct question *question)
+{
+    const struct step_time_findings *findings = &question->law.findings;
+
+    report_begin_rows(report, "findings");
+    for (uint32_t i = 0; question->law.has_findings && i < findings->count; i++) {
+        const struct step_time_finding *finding = &findings->items[i];
+
+        report_begin_object(report, NULL);
+        report_string(report, "kind", step_time_finding_name(finding->kind));
+        report_number(report, "from", finding->from);
+        report_number(report, "to", finding->to);
+        report_number(report, "value", finding->value);
+        report_string(report, "text", finding->text);
+        report_end(report);
+    }
+    report_end(report);
+}
+
 static void record(struct report *report, const struct question *question, const struct throughput_curve *curve)
 {
     report_string(report, "scenario", scenario_name(question->scenario));
@@ -121,6 +140,7 @@ static void record(struct report *report, const struct question *question, const
     report_string(report, "form_reason", question->law.reason);
     report_string(report, "step_basis", question->step_basis);
     report_string(report, "fits_reason", question->law.has_fits ? question->law.fits.reason : NULL);
+    report_bool(report, "running_batch", question->law.running_batch);
     report_number(report, "interval_level", question->level);
     report_bool(report, "has_variant", curve->has_variant);
     report_string(report, "variant_reason", curve->variant_reason);
@@ -129,6 +149,7 @@ static void record(struct report *report, const struct question *question, const
                   isfinite(curve->itl_limit_ms) ? curve->within_itl_limit : (double)NAN);
     record_points(report, question, curve);
     record_fits(report, question);
+    record_findings(report, question);
 }
 
 /* The rows that nobody measured near, in one line. */
@@ -145,8 +166,9 @@ static void print_extrapolation(const struct throughput_curve *curve)
         separator = ", ";
     }
     if (*separator != '\0')
-        (void)printf(" requests: the step time was measured from %s to %s\n", number_format(curve->measured_lo, lo),
-                     number_format(curve->measured_hi, hi));
+        (void)printf(" requests: the step time was measured from %s to %s\n",
+                     number_format(round(curve->measured_lo * 100.0) / 100.0, lo),
+                     number_format(round(curve->measured_hi * 100.0) / 100.0, hi));
 }
 
 static enum status print_points(const struct report *report, const struct throughput_curve *curve, struct error *error)
@@ -189,6 +211,19 @@ static enum status print_fits(const struct report *report, const struct question
     return report_print_table(report, "fits", columns, sizeof columns / sizeof columns[0], stdout, error);
 }
 
+static void print_findings(const struct question *question)
+{
+    const struct step_time_findings *findings = &question->law.findings;
+
+    if (question->law.running_batch)
+        (void)printf("\nThe measured concurrencies are the batch that ran (tok_s x step time), not what was offered\n");
+    if (!question->law.has_findings || findings->count == 0)
+        return;
+    (void)printf("\nAbout the measured points:\n");
+    for (uint32_t i = 0; i < findings->count; i++)
+        (void)printf("- %s\n", findings->items[i].text);
+}
+
 static enum status print_text(const struct report *report, const struct question *question,
                               const struct throughput_curve *curve, struct error *error)
 {
@@ -216,6 +251,8 @@ static enum status print_text(const struct report *report, const struct question
                      curve->within_itl_limit >= CONCURRENCY_MAX ? "at least " : "", curve->within_itl_limit);
     if (status == STATUS_OK)
         status = print_fits(report, question, error);
+    if (status == STATUS_OK)
+        print_findings(question);
     return status;
 }
 

@@ -28,9 +28,10 @@ int command_help(int argc, char **argv);
 #define CALIBRATION_OPTION_HELP                                                                                        \
     "  --calibration NAME    use this calibration (a file, or a name), or none; default: the scenario's own\n"
 #define FORM_OPTION_HELP                                                                                               \
-    "  --form FORM           law of the step time: given, auto, line, coverage, power, sqrt, saturating,\n"            \
-    "                        padded or hinge; default: the scenario's own. auto fits all to the measured\n"            \
-    "                        points and chooses by leave-one-out error, if the points can choose\n"
+    "  --form FORM           law of the step time: given, auto, committee, line, coverage, power, sqrt,\n"             \
+    "                        saturating, padded or hinge; default: the scenario's own. auto fits all to the\n"         \
+    "                        measured points and chooses by leave-one-out error, if the points can\n"                  \
+    "                        choose; committee is the mean of the forms that they cannot tell apart\n"
 #define QUESTION_OPTIONS_HELP                                                                                          \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
@@ -41,7 +42,8 @@ int command_help(int argc, char **argv);
 #define CURVE_OPTIONS_HELP                                                                                             \
     "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
     "  --measured FILE       measured points, CSV with a column concurrency and one of tok_s (all requests\n"          \
-    "                        together), step_ms or itl_ms; they take the place of the scenario's\n"                    \
+    "                        together), step_ms or itl_ms; they take the place of the scenario's. With\n"              \
+    "                        tok_s beside a time the fit is to the batch that ran, tok_s x time\n"                     \
     "  --itl-limit-ms T      name the largest concurrency whose inter-token latency stays within T\n"
 
 #define DEVICES_SUMMARY "known GPUs, every figure with unit and source"
@@ -140,7 +142,7 @@ int command_help(int argc, char **argv);
     "The base configuration over concurrency, with intervals; with -s, the changed configuration beside it,\n"         \
     "anchored at the base's measured or given step time. Where measured points exist, every law that can be\n"         \
     "fitted to them is listed with its degrees of freedom and leave-one-out error, and which was chosen, or\n"         \
-    "why none was.\n"                                                                                                  \
+    "why none was, then what is odd about the points (cliffs, limits, outliers) and what they cannot tell.\n"          \
     "\n"                                                                                                               \
     "Options:\n" CURVE_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                                         \
     "Examples:\n"                                                                                                      \

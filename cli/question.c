@@ -35,6 +35,11 @@ void question_judge_step_law(struct question *question)
     question->step_interval_known = false;
     if (!serving->present) {
         (void)snprintf(basis, size, "the scenario has no serving part");
+    } else if (law->form == STEP_TIME_COMMITTEE) {
+        question->step_interval_known = true;
+        question->step_z = step_time_quantile(law->degrees_of_freedom, question->level);
+        (void)snprintf(basis, size, "committee of %u forms fitted to %u measured points", law->member_count,
+                       serving->point_count);
     } else if (law->degrees_of_freedom > 0) {
         question->step_interval_known = true;
         question->step_z = step_time_quantile(law->degrees_of_freedom, question->level);

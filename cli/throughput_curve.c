@@ -14,60 +14,91 @@ enum {
     MEASURED_BYTES_MAX = 4 << 20
 };
 
-/* How a measured column becomes a step time of n requests with t tokens per step and request. */
-enum measured_column {
-    MEASURED_TOK_S,
-    MEASURED_STEP_MS,
-    MEASURED_ITL_MS
+/* Columns of a measured table; -1: not there. Where tok_s and a time stand side by side the batch that ran follows. */
+struct measured_columns {
+    long concurrency, tok_s, step_ms, itl_ms;
 };
-static const char *const measured_names[] = {"tok_s", "step_ms", "itl_ms"};
 
-static void convert_point(struct serving_point *point, enum measured_column column, double value,
-                          double tokens_per_step)
+static enum status find_columns(const struct csv_table *table, struct measured_columns *columns, struct error *error)
 {
-    point->throughput_tokens_per_s = (double)NAN;
-    if (column == MEASURED_TOK_S) {
-        point->step_time_s = point->concurrency * tokens_per_step / value;
-        point->throughput_tokens_per_s = value;
-    } else if (column == MEASURED_STEP_MS) {
-        point->step_time_s = value * SECONDS_PER_MS;
-    } else {
-        point->step_time_s = value * SECONDS_PER_MS * tokens_per_step;
-    }
-}
-
-static enum status read_rows(const struct csv_table *table, struct serving_model *serving, struct error *error)
-{
-    long concurrency = csv_column(table, "concurrency"), value_column = -1;
-    enum measured_column kind = MEASURED_TOK_S;
-
-    for (size_t i = 0; i < sizeof measured_names / sizeof measured_names[0] && value_column < 0; i++) {
-        value_column = csv_column(table, measured_names[i]);
-        kind = (enum measured_column)i;
-    }
-    if (concurrency < 0 || value_column < 0)
+    columns->concurrency = csv_column(table, "concurrency");
+    columns->tok_s = csv_column(table, "tok_s");
+    columns->step_ms = csv_column(table, "step_ms");
+    columns->itl_ms = columns->step_ms >= 0 ? -1 : csv_column(table, "itl_ms");
+    if (columns->concurrency < 0 || (columns->tok_s < 0 && columns->step_ms < 0 && columns->itl_ms < 0))
         return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
                             "a column concurrency and one of tok_s, step_ms, itl_ms are expected");
     if (table->row_count == 0 || table->row_count > SERVING_POINTS_MAX)
         return error_set_at(error, STATUS_BAD_DATA, table->file, 0, 0, "1 to %d measured points are expected, not %zu",
                             SERVING_POINTS_MAX, table->row_count);
-    for (size_t row = 0; row < table->row_count; row++) {
-        struct serving_point *point = &serving->points[row];
-        double value;
-        enum status status = csv_number(table, row, (size_t)concurrency, &point->concurrency, error);
-
-        if (status == STATUS_OK)
-            status = csv_number(table, row, (size_t)value_column, &value, error);
-        if (status != STATUS_OK)
-            return status;
-        if (point->concurrency < 1.0 || value <= 0.0)
-            return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0,
-                                "a concurrency of at least 1 and a positive %s are expected", measured_names[kind]);
-        point->relative_sigma = 0.0;
-        convert_point(point, kind, value, serving->tokens_per_step_per_request);
-    }
-    serving->point_count = (uint32_t)table->row_count;
     return STATUS_OK;
+}
+
+/* A positive number of at least `least` in a column that may be missing (then NaN). */
+static enum status read_cell(const struct csv_table *table, size_t row, long column, const char *name, double least,
+                             double *value, struct error *error)
+{
+    enum status status = column < 0 ? STATUS_OK : csv_number(table, row, (size_t)column, value, error);
+
+    if (column < 0)
+        *value = (double)NAN;
+    else if (status == STATUS_OK && !(*value > 0.0 && *value >= least))
+        status = error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0,
+                              "a concurrency of at least 1 and a positive %s are expected", name);
+    return status;
+}
+
+static enum status read_row(const struct csv_table *table, size_t row, const struct measured_columns *columns,
+                            double tokens_per_step, struct serving_point *point, struct error *error)
+{
+    long time_column = columns->step_ms >= 0 ? columns->step_ms : columns->itl_ms;
+    const char *time_name = columns->step_ms >= 0 ? "step_ms" : "itl_ms";
+    double time_ms = (double)NAN;
+    enum status status = read_cell(table, row, columns->concurrency, columns->tok_s >= 0 ? "tok_s" : time_name, 1.0,
+                                   &point->concurrency, error);
+
+    if (status == STATUS_OK)
+        status = read_cell(table, row, columns->tok_s, "tok_s", 0.0, &point->throughput_tokens_per_s, error);
+    if (status == STATUS_OK)
+        status = read_cell(table, row, time_column, time_name, 0.0, &time_ms, error);
+    point->relative_sigma = 0.0;
+    if (time_column < 0)
+        point->step_time_s = point->concurrency * tokens_per_step / point->throughput_tokens_per_s;
+    else
+        point->step_time_s = time_ms * SECONDS_PER_MS * (columns->step_ms >= 0 ? 1.0 : tokens_per_step);
+    return status;
+}
+
+static enum status read_rows(const struct csv_table *table, struct serving_model *serving, struct error *error)
+{
+    struct measured_columns columns;
+    enum status status = find_columns(table, &columns, error);
+
+    for (size_t row = 0; row < table->row_count && status == STATUS_OK; row++)
+        status = read_row(table, row, &columns, serving->tokens_per_step_per_request, &serving->points[row], error);
+    serving->point_count = status == STATUS_OK ? (uint32_t)table->row_count : 0;
+    return status;
+}
+
+/* Findings at the nominal concurrency; then, where tok_s and a time were both measured, the batch that ran. */
+static enum status use_points(struct question *question, struct error *error)
+{
+    struct serving_model *serving = &question->serving;
+    struct step_law *law = &question->law;
+    double tokens_per_step = serving->tokens_per_step_per_request;
+    bool apart = false;
+    enum status status = step_law_find(serving, law, error);
+
+    for (uint32_t i = 0; i < serving->point_count; i++) {
+        const struct serving_point *point = &serving->points[i];
+
+        apart =
+            apart || fabs(point->throughput_tokens_per_s * point->step_time_s / (tokens_per_step * point->concurrency) -
+                          1.0) > 1e-9;
+    }
+    if (status == STATUS_OK && apart)
+        law->running_batch = step_time_use_running_batch(serving->points, serving->point_count, tokens_per_step);
+    return status;
 }
 
 /* Points from a file take the place of the scenario's; a scenario without a serving part gets a plain one. */
@@ -85,6 +116,8 @@ static enum status read_measured(struct question *question, const char *path, st
     if (status == STATUS_OK)
         status = read_rows(&table, serving, error);
     csv_table_release(&table);
+    if (status == STATUS_OK)
+        status = use_points(question, error);
     question->other_device = false; /* measured for what is asked */
     return status;
 }
@@ -98,7 +131,7 @@ static enum status settle_law(struct question *question, const struct curve_opti
     if (options->measured != NULL) {
         status = read_measured(question, options->measured, error);
         serving->base_from_points = serving->base_from_points || !serving->present;
-        form = form != NULL ? form : "auto"; /* points that were just given are meant to be used */
+        form = form != NULL ? form : "committee"; /* points that were just given are meant to be used */
     } else if (!serving->present) {
         status = error_set(error, STATUS_DOMAIN,
                            "scenario %s has no serving part; --measured FILE or a serving: section gives it one",

@@ -22,7 +22,8 @@ static uint64_t hash_of(enum ptx_name_kind kind, struct ptx_slice slice)
 static bool equal(const struct ptx_name *name, enum ptx_name_kind kind, struct ptx_slice slice, uint64_t hash)
 {
     return name->hash == hash && name->kind == kind && name->slice.length == slice.length &&
-           memcmp(name->slice.text, slice.text, slice.length) == 0;
+           (slice.length == 0 ||
+            memcmp(name->slice.text, slice.text, slice.length) == 0); /* an empty name has no text */
 }
 
 /* Index of the slot that holds the name or would. The table is never full. */

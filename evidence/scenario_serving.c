@@ -99,7 +99,7 @@ static enum status read_line(const struct serving_reader *self, const struct yam
 
 static enum status read_form(const struct serving_reader *self, const struct yaml_node *node)
 {
-    static const char *const others[] = {"given", "auto"};
+    static const char *const others[] = {"given", "auto", "committee"};
     const char *text = NULL;
     if (node == NULL) {
         return STATUS_OK;
@@ -108,14 +108,18 @@ static enum status read_form(const struct serving_reader *self, const struct yam
     if (status != STATUS_OK) {
         return status;
     }
-    bool known = strcmp(text, others[0]) == 0 || strcmp(text, others[1]) == 0;
+    bool known = false;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        known = known || strcmp(text, others[i]) == 0;
+    }
     for (int i = 0; i < STEP_TIME_FORM_COUNT; i++) {
         known = known || strcmp(text, step_time_form_name((enum step_time_form)i)) == 0;
     }
     if (!known) {
         return reader_fail(
             self->reader, STATUS_BAD_DATA, node,
-            "'form' is given, auto, line, coverage, power, sqrt, saturating, padded or hinge, got '%.32s'", text);
+            "'form' is given, auto, committee, line, coverage, power, sqrt, saturating, padded or hinge, got '%.32s'",
+            text);
     }
     (void)snprintf(self->serving->form, sizeof self->serving->form, "%s", text);
     return STATUS_OK;

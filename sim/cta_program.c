@@ -66,6 +66,29 @@ static void add_load(const struct simulated_machine *machine, const struct tile_
     transfer->dram_bytes += bytes * load->distinct_fraction;
 }
 
+/* ---- warps that wait for each other (SIM-5, SIM-6) ----------------------------------------------------------------
+ */
+
+/* Time until each of some warps has had `own_s` of a server that they share and thought for think_s in between: the
+ * mean-value analysis of a closed queue (Reiser and Lavenberg 1980). own_s alone where think_s is 0 and warps is 1. */
+static double closed_queue_s(double think_s, double own_s, uint32_t warps)
+{
+    double queue = 0, cycle_s = think_s + own_s;
+    for (uint32_t n = 1; n <= warps && cycle_s > 0; n++) {
+        const double response_s = own_s * (1 + queue);
+        cycle_s = think_s + response_s;
+        queue = n * response_s / cycle_s;
+    }
+    return cycle_s;
+}
+
+/* Cycles between two instructions of one warp when `warps` warps of the CTA share its sub-core: each issues for one
+ * cycle and cannot for the rest of its interval. */
+static double cycles_per_instruction(double interval, uint32_t warps)
+{
+    return closed_queue_s(interval - 1, 1, warps);
+}
+
 /* ---- products (SIM-5) ---------------------------------------------------------------------------------------------
  */
 
@@ -166,24 +189,12 @@ static void add_warp_product(const struct simulated_machine *machine, const stru
     step->tensor_s = accumulators * steps * interval_s;
     step->issue_s = (accumulators * steps + operand_bytes / BYTES_PER_WARP_ACCESS / shape->warps) * machine->cycle_s;
     step->smem_s = operand_bytes / machine->smem_bytes_per_s;
-    step->alone_s = fmax(steps * fmax(machine->mma_latency_s, interval_s * accumulators * beside), step->smem_s);
+    step->alone_s = closed_queue_s(steps * fmax(machine->mma_latency_s, interval_s * accumulators * beside),
+                                   step->smem_s / shape->warps, shape->warps);
 }
 
 /* ---- instructions (SIM-6) -----------------------------------------------------------------------------------------
  */
-
-/* Cycles between two instructions of one warp when `warps` warps of the CTA share its sub-core: mean-value analysis of
- * a closed queue, each warp thinking interval - 1 cycles between the 1-cycle issues. */
-static double cycles_per_instruction(double interval, uint32_t warps)
-{
-    double queue = 0, cycle = interval;
-    for (uint32_t n = 1; n <= warps; n++) {
-        const double response = 1 + queue;
-        cycle = interval - 1 + response;
-        queue = n * response / cycle;
-    }
-    return cycle;
-}
 
 static double edge_of_warp(const struct simulated_machine *machine, const struct tile_loop *loop)
 {
@@ -264,8 +275,9 @@ static void add_scalar(const struct simulated_machine *machine, const struct til
     step->issue_s = per_warp * machine->cycle_s;
     step->special_s = loop->special_ops / machine->special_per_s;
     step->smem_s = (loop->smem_bytes + program->tile.bytes + program->exposed.bytes) / machine->smem_bytes_per_s;
-    step->alone_s =
-        fmax(per_warp * cycles_per_instruction(machine->issue_interval, beside) * machine->cycle_s, step->special_s);
+    step->alone_s = closed_queue_s(
+        fmax(per_warp * cycles_per_instruction(machine->issue_interval, beside) * machine->cycle_s, step->special_s),
+        step->smem_s / program->warps, program->warps);
 }
 
 static void add_rest(const struct simulated_machine *machine, const struct tile_loop *loop, struct cta_program *program)

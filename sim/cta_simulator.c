@@ -42,18 +42,18 @@ enum slot_place {
 
 struct slot {
     uint32_t sm, place, kind; /* kind: which of the SM's slots */
-    uint32_t oldest;          /* buffer that is used next */
+    uint32_t oldest, fill;    /* buffers that are used and filled next */
     uint64_t cta, iteration, iterations, requested;
     uint64_t ctas; /* that it has run */
     double speed;  /* factor on the CTA's own time */
     double start_s;
+    int32_t presence[SM_SERVERS]; /* share of its time for which it stands at a server of this kind */
 };
 
 /* Work of one step on the four sub-cores for one of an SM's slots, and how it meets that of others (SIM-3). */
 struct step_work {
     double issue[SUB_CORES_MAX], tensor[SUB_CORES_MAX];
-    double meets_s[SM_SERVERS];   /* its own work on the busiest server of a kind, per request found there */
-    int32_t presence[SM_SERVERS]; /* share of its time that a server of this kind is busy with it */
+    double work_s[SM_SERVERS]; /* mean over the servers of a kind */
 };
 
 struct run {
@@ -70,6 +70,7 @@ struct run {
     double *arrivals;                /* [slot][buffer] */
     uint32_t *gpc_free, *free_slots; /* clusters: free slots of each GPC; per slot whether it is free */
     uint32_t slot_count, ctas_per_sm, gpc_count, kernel_index;
+    double port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
     double l2_clock, dram_clock;
     uint64_t next_cta, ragged_left;
     uint32_t ragged_group;
@@ -100,9 +101,8 @@ static inline double serve(double *clock, double now_s, double work_s)
 static double transfer(struct run *run, struct sm_clock *sm, double now_s, double bytes, double dram_bytes,
                        double latency_s)
 {
-    const struct simulated_machine *machine = run->machine;
-    const double port_s = bytes / machine->port_bytes_per_s, l2_s = bytes / machine->l2_bytes_per_s;
-    const double dram_s = dram_bytes / machine->dram_bytes_per_s;
+    const double port_s = bytes * run->port_s_per_byte, l2_s = bytes * run->l2_s_per_byte;
+    const double dram_s = dram_bytes * run->dram_s_per_byte;
     double end_s = later(serve(&sm->port, now_s, port_s), serve(&run->l2_clock, now_s, l2_s));
     if (dram_bytes > 0)
         end_s = later(end_s, serve(&run->dram_clock, now_s, dram_s));
@@ -116,9 +116,8 @@ static double transfer(struct run *run, struct sm_clock *sm, double now_s, doubl
 
 static double transfer_alone_s(const struct run *run, const struct cta_transfer *what)
 {
-    const struct simulated_machine *machine = run->machine;
-    double slowest = later(what->bytes / machine->port_bytes_per_s, what->bytes / machine->l2_bytes_per_s);
-    return what->latency_s + later(slowest, what->dram_bytes / machine->dram_bytes_per_s);
+    const double slowest = later(what->bytes * run->port_s_per_byte, what->bytes * run->l2_s_per_byte);
+    return what->latency_s + later(slowest, what->dram_bytes * run->dram_s_per_byte);
 }
 
 /* SIM-3: work on the sub-cores ends when the last of them is through. */
@@ -146,8 +145,28 @@ static void account(struct run *run, enum cta_stage stage, double now_s, double 
     run->queued_s[stage] += queued > 0 ? queued : 0;
 }
 
+/* SIM-3. Returns the end of a step that would end at end_s if it met nobody. */
+static double meet_others(struct sm_clock *sm, struct slot *slot, const struct step_work *work, double now_s,
+                          double end_s)
+{
+    double waits_s[SM_SERVERS];
+    for (int i = 0; i < SM_SERVERS; i++) {
+        waits_s[i] = work->work_s[i] * sm->presence[i] * PRESENCE_UNIT;
+        end_s += waits_s[i];
+    }
+    if (end_s <= now_s)
+        return end_s;
+    const double scale = 1 / PRESENCE_UNIT / (end_s - now_s);
+    for (int i = 0; i < SM_SERVERS; i++) {
+        const double presence = (work->work_s[i] + waits_s[i]) * scale;
+        slot->presence[i] = presence < 1 / PRESENCE_UNIT ? (int32_t)presence : (int32_t)(1 / PRESENCE_UNIT);
+        sm->presence[i] += slot->presence[i];
+    }
+    return end_s;
+}
+
 /* One step of an iteration begins; returns its end. */
-static double begin_step(struct run *run, const struct slot *slot, uint32_t index, double now_s)
+static double begin_step(struct run *run, struct slot *slot, uint32_t index, double now_s)
 {
     const struct cta_step *step = &run->program.steps[index];
     struct sm_clock *sm = &run->sms[slot->sm];
@@ -155,10 +174,7 @@ static double begin_step(struct run *run, const struct slot *slot, uint32_t inde
     double end_s = now_s + alone_s;
     if (step->stage != CTA_STAGE_BARRIER && step->stage != CTA_STAGE_OVERHEAD) {
         const struct step_work *work = &run->work[slot->kind * (CTA_STEPS_MAX + 1) + index];
-        for (int i = 0; i < SM_SERVERS; i++) {
-            end_s += work->meets_s[i] * sm->presence[i];
-            sm->presence[i] += work->presence[i];
-        }
+        end_s = meet_others(sm, slot, work, now_s, end_s);
         end_s = serve_sub_cores(sm->issue, work->issue, now_s, end_s);
         if (step->tensor_s > 0)
             end_s = serve_sub_cores(sm->tensor, work->tensor, now_s, end_s);
@@ -181,11 +197,12 @@ static double begin_step(struct run *run, const struct slot *slot, uint32_t inde
     return end_s;
 }
 
-static void end_step(struct run *run, const struct slot *slot, uint32_t index)
+static inline void leave_others(struct run *run, struct slot *slot)
 {
-    const struct step_work *work = &run->work[slot->kind * (CTA_STEPS_MAX + 1) + index];
-    for (int i = 0; i < SM_SERVERS; i++)
-        run->sms[slot->sm].presence[i] -= work->presence[i];
+    for (int i = 0; i < SM_SERVERS; i++) {
+        run->sms[slot->sm].presence[i] -= slot->presence[i];
+        slot->presence[i] = 0;
+    }
 }
 
 /* ---- one CTA ------------------------------------------------------------------------------------------------------
@@ -202,7 +219,9 @@ static void request_tile(struct run *run, uint32_t index, double now_s)
     struct slot *slot = &run->slots[index];
     const struct cta_transfer *tile = &run->program.tile;
     const double arrival_s = transfer(run, &run->sms[slot->sm], now_s, tile->bytes, tile->dram_bytes, tile->latency_s);
-    run->arrivals[(size_t)index * run->program.buffers + slot->requested++ % run->program.buffers] = arrival_s;
+    run->arrivals[(size_t)index * run->program.buffers + slot->fill] = arrival_s;
+    slot->fill = slot->fill + 1 == run->program.buffers ? 0 : slot->fill + 1;
+    slot->requested++;
     run->load_s += arrival_s - now_s;
     run->loads++;
 }
@@ -251,8 +270,8 @@ static double wait_for_tile(struct run *run, uint32_t index, double now_s)
     slot->place = PLACE_BUFFERED;
     if (!has_tile(&run->program))
         return now_s;
-    const double arrival_s =
-        run->arrivals[(size_t)index * run->program.buffers + slot->iteration % run->program.buffers];
+    const double arrival_s = run->arrivals[(size_t)index * run->program.buffers + slot->oldest];
+    slot->oldest = slot->oldest + 1 == run->program.buffers ? 0 : slot->oldest + 1;
     const double end_s = later(now_s, arrival_s);
     run->served_bytes += run->program.tile.bytes;
     account(run, CTA_STAGE_LOAD, now_s, end_s, end_s - now_s);
@@ -312,7 +331,7 @@ static double advance(struct run *run, uint32_t index, double now_s)
         } else { /* a tile has come, or a step is done */
             const uint32_t done = place == PLACE_BUFFERED ? 0 : place - PLACE_STEPS + 1;
             if (done > 0)
-                end_step(run, slot, done - 1);
+                leave_others(run, slot);
             refill(run, index, done, now_s);
             if (done < run->program.step_count) {
                 slot->place = PLACE_STEPS + done;
@@ -359,6 +378,7 @@ static double start_cta(struct run *run, uint32_t index, double now_s)
     slot->cta = cta;
     slot->ctas++;
     slot->iteration = slot->requested = 0;
+    slot->oldest = slot->fill = 0;
     slot->iterations = take_iterations(run, cta);
     slot->speed = cta_speed(run, cta);
     slot->start_s = now_s;
@@ -451,22 +471,12 @@ static void replace_cta(struct run *run, uint32_t index, double now_s)
 /* ---- memory and set-up --------------------------------------------------------------------------------------------
  */
 
-/* SIM-3. Barriers and overhead have no work, so they meet nobody. */
-static void set_presence(const struct cta_step *step, uint32_t sub_cores, struct step_work *work)
+static void set_step_work(const struct cta_step *step, uint32_t sub_cores, struct step_work *work)
 {
-    const double total[SM_SERVERS] = {
-        [SIM_SERVER_ISSUE] = step->issue_s * step->warps / sub_cores,
-        [SIM_SERVER_TENSOR] = step->tensor_s * step->warps / sub_cores,
-        [SIM_SERVER_SPECIAL] = step->special_s,
-        [SIM_SERVER_SMEM] = step->smem_s,
-    };
-    double longest_s = step->alone_s;
-    for (int i = 0; i < SM_SERVERS; i++)
-        longest_s = later(longest_s, total[i]);
-    for (int i = 0; i < SM_SERVERS; i++) {
-        work->presence[i] = total[i] > 0 ? (int32_t)(total[i] / longest_s / PRESENCE_UNIT) : 0;
-        work->meets_s[i] = total[i] * PRESENCE_UNIT;
-    }
+    work->work_s[SIM_SERVER_ISSUE] = step->issue_s * step->warps / sub_cores;
+    work->work_s[SIM_SERVER_TENSOR] = step->tensor_s * step->warps / sub_cores;
+    work->work_s[SIM_SERVER_SPECIAL] = step->special_s;
+    work->work_s[SIM_SERVER_SMEM] = step->smem_s;
 }
 
 static void set_work(struct run *run, const struct sm_residency *residency)
@@ -484,7 +494,7 @@ static void set_work(struct run *run, const struct sm_residency *residency)
                 work->tensor[core] += edge ? 0 : program->steps[s].tensor_s;
             }
             if (!edge)
-                set_presence(&program->steps[s], sub_cores, work);
+                set_step_work(&program->steps[s], sub_cores, work);
         }
     }
 }
@@ -653,6 +663,9 @@ static enum status simulate_kernel(struct run *run, double begin_s, struct kerne
     if (status != STATUS_OK)
         return status;
     run->first_idle_s = -1;
+    run->port_s_per_byte = 1 / run->machine->port_bytes_per_s;
+    run->l2_s_per_byte = 1 / run->machine->l2_bytes_per_s;
+    run->dram_s_per_byte = 1 / run->machine->dram_bytes_per_s;
     run->ragged_left = run->kernel->loop.ragged_count ? run->kernel->loop.ragged[0].ctas : 0;
     set_work(run, &residency);
     set_places(run);

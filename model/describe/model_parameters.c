@@ -64,4 +64,5 @@ void model_parameters_init(struct model_parameters *parameters)
     parameters->model_log_sigma = UNCALIBRATED_LOG_SIGMA;
     snprintf(parameters->calibration, sizeof parameters->calibration, "uncalibrated");
     parameters->interval_level = 0.90;
+    parameters->log_factor = NULL;
 }

@@ -38,12 +38,12 @@ static const struct form_row *form_row(enum step_time_form form)
 
 const char *step_time_form_name(enum step_time_form form)
 {
-    return form_row(form)->name;
+    return form == STEP_TIME_COMMITTEE ? "committee" : form_row(form)->name;
 }
 
 uint32_t step_time_form_parameter_count(enum step_time_form form)
 {
-    return form_row(form)->parameter_count;
+    return form == STEP_TIME_COMMITTEE ? 0 : form_row(form)->parameter_count;
 }
 
 /* Finite and at least `least`; `strict` excludes the bound itself. */
@@ -65,12 +65,12 @@ static enum status validate_experts(double experts_per_token, double experts, co
     return STATUS_OK;
 }
 
-static enum status validate_parameters(const struct step_time_law *law, struct error *error)
+static enum status validate_parameters(enum step_time_form form, const double *parameters, struct error *error)
 {
-    const struct form_row *row = form_row(law->form);
+    const struct form_row *row = form_row(form);
     double time_sum = 0.0;
     for (uint32_t i = 0; i < row->parameter_count; i++) {
-        double value = law->parameters[i];
+        double value = parameters[i];
         switch (row->roles[i]) {
         case ROLE_TIME:
             if (!is_in_range(value, 0.0, false)) {
@@ -81,12 +81,12 @@ static enum status validate_parameters(const struct step_time_law *law, struct e
             time_sum += value;
             break;
         case ROLE_SLOPE_CHANGE: /* b1 + b2 is the slope behind the hinge: a step never gets shorter with n */
-            if (!isfinite(value) || value + law->parameters[i - 1] < 0.0) {
+            if (!isfinite(value) || value + parameters[i - 1] < 0.0) {
                 return error_set(error, STATUS_BAD_DATA,
                                  "serving: b1 + b2 of the hinge form must be 0 s or more, not %g s",
-                                 value + law->parameters[i - 1]);
+                                 value + parameters[i - 1]);
             }
-            time_sum += value + law->parameters[i - 1];
+            time_sum += value + parameters[i - 1];
             break;
         case ROLE_EXPONENT:
         case ROLE_REQUESTS:
@@ -132,7 +132,7 @@ static enum status validate_uncertainty(const struct step_time_law *law, struct 
         return error_set(error, STATUS_BAD_DATA, "serving: degrees of freedom must be -1 (given) or more, not %d",
                          law->degrees_of_freedom);
     }
-    uint32_t count = form_row(law->form)->parameter_count;
+    uint32_t count = step_time_form_parameter_count(law->form);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < count; j++) {
             if (!isfinite(law->covariance[i][j]) || (i == j && law->covariance[i][i] < 0.0)) {
@@ -144,12 +144,51 @@ static enum status validate_uncertainty(const struct step_time_law *law, struct 
     return STATUS_OK;
 }
 
+static enum status validate_committee(const struct step_time_law *law, struct error *error)
+{
+    enum status status = STATUS_OK;
+    double weight_sum = 0.0;
+    bool has_coverage = false;
+    if (law->member_count < 1 || law->member_count > STEP_TIME_MEMBERS_MAX) {
+        return error_set(error, STATUS_BAD_DATA, "serving: a committee needs 1 to %d members, not %u",
+                         (int)STEP_TIME_MEMBERS_MAX, (unsigned)law->member_count);
+    }
+    if (!is_in_range(law->fitted_lo, 0.0, true) || !is_in_range(law->fitted_hi, law->fitted_lo, false)) {
+        return error_set(error, STATUS_BAD_DATA, "serving: a committee needs the range of its points, not %g to %g",
+                         law->fitted_lo, law->fitted_hi);
+    }
+    for (uint32_t i = 0; status == STATUS_OK && i < law->member_count; i++) {
+        const struct step_time_member *member = &law->members[i];
+        bool is_form = (unsigned)member->form < STEP_TIME_FORM_COUNT;
+        if (!is_form || member->form == STEP_TIME_PADDED || member->form == STEP_TIME_HINGE ||
+            !is_in_range(member->weight, 0.0, true)) {
+            return error_set(error, STATUS_BAD_DATA,
+                             "serving: member %u of the committee has form number %d and weight %g", (unsigned)i + 1,
+                             (int)member->form, member->weight);
+        }
+        has_coverage = has_coverage || member->form == STEP_TIME_COVERAGE;
+        weight_sum += member->weight;
+        status = validate_parameters(member->form, member->parameters, error);
+    }
+    if (status == STATUS_OK && !(fabs(weight_sum - 1.0) <= 1e-9)) {
+        status =
+            error_set(error, STATUS_BAD_DATA, "serving: the weights of a committee add up to %g, not 1", weight_sum);
+    }
+    return status == STATUS_OK && has_coverage
+               ? validate_experts(law->experts_per_token, law->experts, "committee", error)
+               : status;
+}
+
 static enum status validate_law(const struct step_time_law *law, struct error *error)
 {
+    if (law->form == STEP_TIME_COMMITTEE) {
+        enum status verdict = validate_committee(law, error);
+        return verdict == STATUS_OK ? validate_uncertainty(law, error) : verdict;
+    }
     if ((unsigned)law->form >= STEP_TIME_FORM_COUNT) {
         return error_set(error, STATUS_BAD_DATA, "serving: step-time form number %d does not exist", (int)law->form);
     }
-    enum status status = validate_parameters(law, error);
+    enum status status = validate_parameters(law->form, law->parameters, error);
     if (status == STATUS_OK && law->form == STEP_TIME_COVERAGE) {
         status = validate_experts(law->experts_per_token, law->experts, "coverage form", error);
     }

@@ -12,6 +12,7 @@ enum {
     SERVING_LAYER_GROUPS_MAX = 16,
     SERVING_POINTS_MAX = 512,
     STEP_TIME_PARAMETERS_MAX = 6,
+    STEP_TIME_MEMBERS_MAX = 4,
     CAPTURED_SIZES_MAX = 512
 };
 
@@ -31,12 +32,20 @@ enum step_time_form {
     STEP_TIME_SATURATING, /* a + s n/(n + h) + b n */
     STEP_TIME_PADDED,     /* a + b pad(n), pad = next captured graph size */
     STEP_TIME_HINGE,      /* a + b1 n + b2 max(0, n - n0) */
-    STEP_TIME_FORM_COUNT
+    STEP_TIME_FORM_COUNT, /* how many forms can be fitted by themselves */
+    STEP_TIME_COMMITTEE   /* weighted geometric mean of such forms: members instead of parameters */
 };
-/* "line", "coverage", ...; static. */
+/* "line", "coverage", ..., "committee"; static. */
 const char *step_time_form_name(enum step_time_form form);
-/* Free parameters of a form (2 for the line). */
+/* Free parameters of a form (2 for the line, 0 for the committee, whose members have their own). */
 uint32_t step_time_form_parameter_count(enum step_time_form form);
+
+/* One form of a committee, fitted to all of its points. */
+struct step_time_member {
+    enum step_time_form form; /* not PADDED or HINGE */
+    double parameters[STEP_TIME_PARAMETERS_MAX];
+    double weight; /* above 0; those of all members add up to 1 */
+};
 
 /* A step-time law with its parameters in seconds (documented order: as they appear in the form above, left to right;
  * POWER's last is the exponent, SATURATING's h and HINGE's n0 are requests). */
@@ -45,10 +54,14 @@ struct step_time_law {
     double parameters[STEP_TIME_PARAMETERS_MAX];
     double covariance[STEP_TIME_PARAMETERS_MAX][STEP_TIME_PARAMETERS_MAX]; /* zero when given, not fitted */
     double relative_sigma;  /* residual scatter, relative to the step time; 0 when given or exactly determined */
-    int degrees_of_freedom; /* points - parameters; -1 = given by the user, 0 = exact fit: nothing is validated */
-    double experts_per_token, experts;         /* COVERAGE: k and E, else 0 */
+    int degrees_of_freedom; /* points - parameters; -1 = given by the user, 0 = exact fit: nothing is validated.
+                               COMMITTEE: distinct concurrencies - 1 */
+    double experts_per_token, experts;         /* COVERAGE, or a member of that form: k and E, else 0 */
     uint32_t captured_count;                   /* PADDED */
     double captured_sizes[CAPTURED_SIZES_MAX]; /* ascending */
+    uint32_t member_count;                     /* COMMITTEE */
+    struct step_time_member members[STEP_TIME_MEMBERS_MAX];
+    double fitted_lo, fitted_hi; /* COMMITTEE: least and largest concurrency of its points */
 };
 
 /* A kernel's part in the step: `count` layers whose workload variables take the given values. */

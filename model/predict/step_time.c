@@ -35,11 +35,14 @@ static double padded_size(const struct step_time_law *law, double concurrency)
     return low < law->captured_count ? law->captured_sizes[low] : concurrency;
 }
 
-double step_time_evaluate(const struct step_time_law *law, double concurrency)
+/* Half of the members' spread counts, and everything grows by 1.4 for each doubling above the points and by 0.5 for
+ * each halving below them: what held-out points of public curves call for (STEP-18, docs/VALIDATION.md). */
+static const double committee_spread_share = 0.5, committee_growth_above = 1.4, committee_growth_below = 0.5;
+
+/* One form with parameters q; k, E and the captured sizes are the law's. */
+static double form_value(const struct step_time_law *law, enum step_time_form form, const double *q, double n)
 {
-    const double *q = law->parameters;
-    double n = concurrency;
-    switch (law->form) {
+    switch (form) {
     case STEP_TIME_LINE: /* STEP-1 */
         return q[0] + q[1] * n;
     case STEP_TIME_COVERAGE: /* STEP-2 */
@@ -55,9 +58,33 @@ double step_time_evaluate(const struct step_time_law *law, double concurrency)
     case STEP_TIME_HINGE: /* STEP-7 */
         return q[0] + q[1] * n + q[2] * fmax(0.0, n - q[3]);
     case STEP_TIME_FORM_COUNT:
+    case STEP_TIME_COMMITTEE:
         break;
     }
-    BUG("step-time form %d does not exist", (int)law->form);
+    BUG("step-time form %d does not exist", (int)form);
+}
+
+/* Weighted mean of the members' logarithms, and their standard deviation about it (STEP-16, STEP-18). */
+static double committee_log(const struct step_time_law *law, double concurrency, double *spread)
+{
+    double logs[STEP_TIME_MEMBERS_MAX], mean = 0.0, variance = 0.0;
+    for (uint32_t i = 0; i < law->member_count; i++) {
+        const struct step_time_member *member = &law->members[i];
+        logs[i] = log(form_value(law, member->form, member->parameters, concurrency));
+        mean += member->weight * logs[i];
+    }
+    for (uint32_t i = 0; i < law->member_count; i++) {
+        variance += law->members[i].weight * (logs[i] - mean) * (logs[i] - mean);
+    }
+    *spread = sqrt(variance);
+    return mean;
+}
+
+double step_time_evaluate(const struct step_time_law *law, double concurrency)
+{
+    double spread;
+    return law->form == STEP_TIME_COMMITTEE ? exp(committee_log(law, concurrency, &spread))
+                                            : form_value(law, law->form, law->parameters, concurrency);
 }
 
 void step_time_gradient(const struct step_time_law *law, double concurrency, double *gradient)
@@ -98,13 +125,27 @@ void step_time_gradient(const struct step_time_law *law, double concurrency, dou
         gradient[3] = n > q[3] ? -q[2] : 0.0;
         return;
     case STEP_TIME_FORM_COUNT:
+    case STEP_TIME_COMMITTEE: /* has no parameters of its own */
         break;
     }
     BUG("step-time form %d does not exist", (int)law->form);
 }
 
+/* STEP-18. */
+static double committee_sigma(const struct step_time_law *law, double concurrency)
+{
+    double spread;
+    (void)committee_log(law, concurrency, &spread);
+    double above = fmax(0.0, log2(concurrency / law->fitted_hi)), below = fmax(0.0, log2(law->fitted_lo / concurrency));
+    double growth = 1.0 + committee_growth_above * above + committee_growth_below * below;
+    return hypot(law->relative_sigma, committee_spread_share * spread) * growth;
+}
+
 double step_time_relative_sigma(const struct step_time_law *law, double concurrency)
 {
+    if (law->form == STEP_TIME_COMMITTEE) {
+        return committee_sigma(law, concurrency);
+    }
     double gradient[STEP_TIME_PARAMETERS_MAX];
     step_time_gradient(law, concurrency, gradient);
     double variance_s2 = 0.0;
@@ -166,6 +207,9 @@ void serving_estimate_variant(const struct serving_model *serving, double concur
 /* True when more requests can never make the step shorter, which lets the search bisect. */
 static bool law_is_nondecreasing(const struct step_time_law *law)
 {
+    if (law->form == STEP_TIME_COMMITTEE) {
+        return true; /* a mean of forms whose parameters are all at least 0 */
+    }
     uint32_t count = step_time_form_parameter_count(law->form);
     for (uint32_t i = 0; i < count; i++) {
         bool may_be_negative = law->form == STEP_TIME_HINGE && i == 2;

@@ -5,11 +5,13 @@
 
 #include "model/describe/serving.h"
 
-/* Value of the law at n running requests, seconds (eq. STEP-1..7). */
+/* Value of the law at n running requests, seconds (eq. STEP-1..7, STEP-16). */
 double step_time_evaluate(const struct step_time_law *law, double concurrency);
-/* Partial derivatives by the law's parameters, seconds per unit; gradient has STEP_TIME_PARAMETERS_MAX entries. */
+/* Partial derivatives by the law's parameters, seconds per unit; gradient has STEP_TIME_PARAMETERS_MAX entries. Not
+ * for a committee, which has no parameters of its own. */
 void step_time_gradient(const struct step_time_law *law, double concurrency, double *gradient);
-/* Relative standard deviation of a new observation at n: parameter covariance + residual scatter (eq. STEP-10).
+/* Relative standard deviation of a new observation at n: parameter covariance + residual scatter (eq. STEP-10),
+ * for a committee scatter + spread of the members, growing outside the points (eq. STEP-18).
  * 0 means that no uncertainty is known (a law the user gave, or an exact fit), never that there is none. */
 double step_time_relative_sigma(const struct step_time_law *law, double concurrency);
 /* Distinct experts touched per layer by n tokens: E (1 - (1 - k/E)^n) (eq. STEP-8). */

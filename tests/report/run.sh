@@ -18,5 +18,6 @@ section() {
     echo
 }
 section "$1/serving_report" "Serving curves" data/serving_curves.csv
+section "$1/committee_report" "Serving curves: committee" data/serving_curves.csv
 section "$1/kernel_report" "Kernel time, uncalibrated: Triton split-KV GQA decode on an H200" \
     data/h200_triton_gqa_decode.csv gqa-split-decode

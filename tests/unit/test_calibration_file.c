@@ -19,7 +19,7 @@
 Suite *suite_calibration_file(void);
 
 enum {
-    TRAIN = 40
+    TRAIN = 42 /* no multiple of the factor's panels */
 };
 
 static struct temp_dir directory;
@@ -147,16 +147,28 @@ START_TEST(round_trip_is_exact)
 }
 END_TEST
 
-/* The factor times itself is the covariance, and the weights solve it. */
-START_TEST(factor_belongs_to_weights)
+/* The factor times itself is the covariance of the rows. */
+START_TEST(factor_multiplies_back)
 {
     const struct calibration_residual *residual = &calibration.residual;
-    for (size_t i = 0; i < TRAIN; i++) {
-        double diagonal = 0;
-        for (size_t k = 0; k <= i; k++)
-            diagonal += residual->factor[i * TRAIN + k] * residual->factor[i * TRAIN + k];
-        ck_assert_double_eq_tol(diagonal, residual->amplitude + residual->noise, 1e-12);
-    }
+    unsigned varying = 0;
+    for (unsigned f = 0; f < CALIBRATION_FEATURE_COUNT; f++)
+        varying += residual->scale[f] > 0;
+    for (size_t i = 0; i < TRAIN; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double product = 0, squares = 0;
+            for (size_t k = 0; k <= j; k++)
+                product += residual->factor[i * TRAIN + k] * residual->factor[j * TRAIN + k];
+            for (unsigned f = 0; f < CALIBRATION_FEATURE_COUNT; f++) {
+                const double distance = residual->features[i * CALIBRATION_FEATURE_COUNT + f] -
+                                        residual->features[j * CALIBRATION_FEATURE_COUNT + f];
+                squares += distance * distance;
+            }
+            const double covariance =
+                calibration_kernel(residual->amplitude, residual->length, sqrt(squares / varying));
+            ck_assert_double_eq_tol(product, covariance + (i == j ? residual->noise : 0), 1e-12);
+            ck_assert(j == i || residual->factor[j * TRAIN + i] == 0);
+        }
 }
 END_TEST
 
@@ -179,7 +191,7 @@ static const struct {
     {"\"name\": \"gemm \\\"x\\\" é\"", "\"name\": \"\"", "name: expected a text"},
     {"\"scenario_hash\"", "\"scenario_hish\"", "scenario_hash: this key is missing"},
     {"fedcba9876543210", "fedcba987654321", "measurements_hash: expected 16 hexadecimal digits"},
-    {"\"rows\": 40", "\"rows\": -40", "rows: expected a number from 1"},
+    {"\"rows\": 42", "\"rows\": -42", "rows: expected a number from 1"},
     {"\"interval_level\": 0.9", "\"interval_level\": 9", "interval_level: expected a number from 0.5"},
     {"\"stretch\": ", "\"stretch\": null, \"x\": ", "stretch: expected a number"},
     {"\"launch_factor\"", "\"lunch_factor\"", "parameters[0]: expected launch_factor; the file is of another version"},
@@ -189,7 +201,7 @@ static const struct {
     {"\"covariance\": [", "\"covariance\": [[], ", "covariance: expected a list of"},
     {"\"ln_warps\"", "\"ln_wraps\"", "features: the file is of another version"},
     {"\"amplitude\": ", "\"amplitude\": -", "amplitude: expected a number"},
-    {"\"weights\": [", "\"weights\": [1, ", "weights: expected a list of 40"},
+    {"\"weights\": [", "\"weights\": [1, ", "weights: expected a list of 42"},
     {"\"residual\": {", "\"residual\": [], \"x\": {", "residual: expected null, or an object"},
     {"\"most\": [", "\"most\": [NaN, ", "not a calibration in JSON"},
     {"\"date\"", "\"name\"", "not a calibration in JSON: duplicate object key"},
@@ -269,7 +281,7 @@ Suite *suite_calibration_file(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, round_trip_is_exact);
-    tcase_add_test(tcase, factor_belongs_to_weights);
+    tcase_add_test(tcase, factor_multiplies_back);
     tcase_add_loop_test(tcase, wrong_files_are_refused, 0, sizeof spoiled / sizeof spoiled[0]);
     tcase_add_test(tcase, truncated_files_are_refused);
     tcase_add_test(tcase, names_are_looked_up);

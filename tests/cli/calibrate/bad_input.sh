@@ -10,8 +10,10 @@ try() {
     what=$1
     shift
     echo "== $what"
-    "$OCCAM" calibrate "$@" --scenario "${scenario:-gqa-split-decode}" --output out.json 2>&1
-    echo "exit $?"
+    "$OCCAM" calibrate "$@" --scenario "${scenario:-gqa-split-decode}" --output out.json > answer 2>&1
+    code=$?
+    sed "s/; shipped are.*//" answer
+    echo "exit $code"
 }
 printf '%s\n%s\n' "$head" "$rows" > few.csv
 try 'too few rows' few.csv
