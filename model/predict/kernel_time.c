@@ -90,8 +90,7 @@ static void cta_cost_compute(const struct time_model *model, const struct cta_wo
 {
     const struct tile_loop *loop = work->loop;
     const struct tile_cost *tile = work->tile;
-    const double compute_s = tile->compute_s + work->missed_bytes / model->sm_bytes_per_s +
-                             model->copy_blocking * tile->hidden_transfer_s;
+    const double compute_s = tile->compute_s + work->missed_bytes / model->sm_bytes_per_s;
     double latency_s = tile->exposed_s * iterations;
     double busy_s = compute_s * iterations;
     if (tile->hidden_latency_s > 0 && iterations > 0) {
