@@ -34,6 +34,8 @@ static const struct parameter_description descriptions[PARAMETER_COUNT] = {
                                 "one warp's 4-byte access to local memory"},
     [PARAMETER_SPILL_TRAFFIC_FACTOR] = {"spill_traffic_factor", "1", 1.0, 0.70, 0.02, 20.0,
                                         "spill traffic between L1 and L2 over what capacity alone predicts"},
+    [PARAMETER_OPERAND_FACTOR] = {"operand_factor", "1", 0.3, 0.90, 0.001, 10.0,
+                                  "share of the SMEM latency of an operand load that its product waits for"},
     [PARAMETER_OVERLAP_EXPONENT] = {"overlap_exponent", "1", 3.0, 0.40, 1.0, 16.0,
                                     "p of the smooth maximum of the bounds of one SM"},
     [PARAMETER_DEVICE_EXPONENT] = {"device_exponent", "1", 8.0, 0.50, 1.0, 16.0,
