@@ -4,6 +4,8 @@
 #ifndef OCCAM_CLI_COMMAND_TEXTS_H
 #define OCCAM_CLI_COMMAND_TEXTS_H
 
+#include "cli/simulate_serving_texts.h"
+
 int command_devices(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
 int command_inspect(int argc, char **argv);
@@ -323,14 +325,16 @@ int command_help(int argc, char **argv);
 /* Options of each simulator: a section of its own in `occam help simulate`. */
 #define SIMULATE_CTA_OPTIONS_HELP "  --seed N              seed of the first run (default 1)\n"
 
-#define SIMULATE_SUMMARY "an independent second answer: CTAs on SMs, event by event"
-#define SIMULATE_USAGE   "simulate cta SCENARIO [-s NAME=VALUE ...] [--format text|json|csv]"
+#define SIMULATE_SUMMARY "an independent second answer: CTAs on SMs, requests in a server"
+#define SIMULATE_USAGE   "simulate cta SCENARIO [-s NAME=VALUE ...] [--format text|json|csv] | " SIMULATE_SERVING_USAGE
 #define SIMULATE_HELP                                                                                                  \
     "simulate cta runs the kernels of one layer as discrete events, without the formulas of `occam predict`.\n"        \
-    "\n"                                                                                                               \
-    "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                  \
+    "\n" SIMULATE_SERVING_HELP "\n"                                                                                    \
+    "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP "\n"                                                        \
+    "Options of simulate serving:\n" SIMULATE_SERVING_OPTIONS_HELP "\n"                                                \
+    "Options of both:\n" QUESTION_OPTIONS_HELP "\n"                                                                    \
     "Examples:\n"                                                                                                      \
-    "  occam simulate cta dsv4-flash-sparse-decode\n"
+    "  occam simulate cta dsv4-flash-sparse-decode\n" SIMULATE_SERVING_EXAMPLES
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \
