@@ -11,6 +11,7 @@ static const struct {
     enum status (*run)(int argc, char **argv, struct error *error);
 } simulators[] = {
     {"cta", simulate_cta},
+    {"serving", simulate_serving},
 };
 enum {
     SIMULATORS = sizeof simulators / sizeof simulators[0]

@@ -4,6 +4,8 @@
 #ifndef OCCAM_CLI_COMMAND_TEXTS_H
 #define OCCAM_CLI_COMMAND_TEXTS_H
 
+#include "cli/simulate_serving_texts.h"
+
 int command_devices(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
 int command_inspect(int argc, char **argv);
@@ -331,20 +333,22 @@ int command_help(int argc, char **argv);
     "  --stream              kernels follow each other in a stream; default: in a graph\n"                             \
     "  --timeline FILE       write kernel, CTA, SM, slot, start and stop of every CTA as CSV\n"
 
-#define SIMULATE_SUMMARY "an independent second answer, event by event"
+#define SIMULATE_SUMMARY "an independent second answer: CTAs on SMs, requests in a server"
 #define SIMULATE_USAGE                                                                                                 \
     "simulate cta SCENARIO [-s NAME=VALUE ...] [--jitter F] [--seed N] [--seeds K] [--threads N] "                     \
-    "[--sms-per-gpc N] [--stream] [--timeline FILE] [--free] [--device D] [--device-file FILE] "                       \
-    "[--calibration NAME] [--level P] [--format text|json|csv]"
+    "[--sms-per-gpc N] [--stream] [--timeline FILE] [--format text|json|csv] | " SIMULATE_SERVING_USAGE
 #define SIMULATE_HELP                                                                                                  \
     "simulate cta runs the kernels of one layer CTA by CTA on the SMs of the GPU: stages that share issue\n"           \
     "slots, tensor pipes, SMEM, the SMs' ports, L2 and DRAM, without the formulas of `occam predict`. It\n"            \
     "answers with the time, what was busy, and in which stage CTAs spent their time or queued.\n"                      \
-    "\n"                                                                                                               \
-    "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                  \
+    "\n" SIMULATE_SERVING_HELP "\n"                                                                                    \
+    "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP "\n"                                                        \
+    "Options of simulate serving:\n" SIMULATE_SERVING_OPTIONS_HELP "\n"                                                \
+    "Options of both:\n" QUESTION_OPTIONS_HELP "\n"                                                                    \
     "Examples:\n"                                                                                                      \
     "  occam simulate cta dsv4-flash-sparse-decode\n"                                                                  \
-    "  occam simulate cta dsv4-flash-sparse-decode -s num_warps=8 --jitter 0.05 --seeds 20\n"
+    "  occam simulate cta dsv4-flash-sparse-decode -s num_warps=8 --jitter 0.05 --seeds "                              \
+    "20\n" SIMULATE_SERVING_EXAMPLES
 
 #define COMPARE_SUMMARY "formula, simulator and measurement side by side"
 #define COMPARE_USAGE                                                                                                  \

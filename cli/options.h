@@ -12,7 +12,7 @@
 #include "cli/command.h"
 
 enum {
-    OPTION_ROWS_MAX = 32,
+    OPTION_ROWS_MAX = 48,
     TEXT_LIST_MAX = 64,
     OPERANDS_MAX = 1024,
     NUMBER_LIST_MAX = 512

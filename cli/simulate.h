@@ -8,5 +8,6 @@
 
 /* argv[0] is the simulator's name, the rest its options and operands. Errors are printed by the caller. */
 MUST_CHECK enum status simulate_cta(int argc, char **argv, struct error *error);
+MUST_CHECK enum status simulate_serving(int argc, char **argv, struct error *error);
 
 #endif

@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect predict curve sweep whatif measure calibrate validate plot doctor version help"
+    local commands="devices occupancy inspect predict curve sweep whatif simulate measure calibrate validate compare plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -20,6 +20,10 @@ _occam()
     --format) _occam_words "text json csv" ;;
     --as) _occam_words "table loops scenario" ;;
     --listing) _occam_words "auto ptx sass" ;;
+    --arrivals) _occam_words "closed poisson gamma trace" ;;
+    --lengths) _occam_words "fixed uniform geometric" ;;
+    --step) _occam_words "law measured" ;;
+    --find) _occam_words "max-rate" ;;
     --form) _occam_words "$(_occam_help "$command" | tr '\n' ' ' | sed -n 's/.*law of the step time: \([^;]*\);.*/\1/p' | sed 's/,/ /g; s/ or / /')" ;;
     --objective) _occam_words "time occupancy throughput" ;;
     --device) _occam_words "$(_occam_devices)" ;;
@@ -29,7 +33,7 @@ _occam()
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
         ;;
     --scenario) _occam_scenarios ;;
-    --device-file | --output | -o | --measured | --train-rows) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --device-file | --timeline | --output | -o | --measured | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
     --scenario) _occam_scenarios ;;
     --hold-out) _occam_words "workload" ;;
@@ -39,7 +43,7 @@ _occam()
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops | \
+    --terminal | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops | --skip-bad | \
         --no-baselines | --no-choice | --no-residual | --shuffle) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
@@ -64,7 +68,18 @@ _occam_operand()
             _occam_scenarios
         fi
         ;;
+    simulate)
+        if ((COMP_CWORD == 2)); then
+            _occam_words "cta serving"
+        else
+            _occam_scenarios
+        fi
+        ;;
     predict | curve | sweep | whatif) _occam_scenarios ;;
+    compare)
+        _occam_scenarios
+        COMPREPLY+=($(compgen -f -X '!*.csv' -- "$current"))
+        ;;
     measure)
         _occam_scenarios
         COMPREPLY+=($(compgen -W "$(_occam_kernels)" -- "$current") $(compgen -f -X '!*.plan' -- "$current"))
@@ -109,7 +124,7 @@ _occam_scenarios()
 _occam_variables()
 {
     local scenario=${COMP_WORDS[2]}
-    [[ $command == plot ]] && scenario=${COMP_WORDS[3]}
+    [[ $command == plot || $command == simulate ]] && scenario=${COMP_WORDS[3]}
     "${COMP_WORDS[0]}" predict "$scenario" --format csv 2>/dev/null | head -n 1 | tr , '\n' |
         sed -n -e 's/^knobs\.//p' -e 's/^workload\.//p'
 }
