@@ -370,6 +370,10 @@ report: $(REPORT_PROGRAMS) ## print the measured tables of docs/VALIDATION.md: O
 validate: $(PROGRAM) ## rewrite the calibrated tables of docs/VALIDATION.md: held-out errors, baselines, coverage (SEEDS=20)
 	@tests/report/validate.sh '$(PROGRAM)' docs/VALIDATION.md
 
+.PHONY: validate-sim
+validate-sim: $(PROGRAM) ## rewrite the table of docs/VALIDATION.md that puts formula, simulator and measurement side by side
+	@tests/report/validate_sim.sh '$(PROGRAM)' docs/VALIDATION.md
+
 # ---- demo --------------------------------------------------------------------------------------------------------
 .PHONY: demo demo-run setup-build setup-test setup-check
 demo: ## install what is missing, build, and run the golden scenario to its answer

@@ -17,6 +17,7 @@ const struct command command_table[] = {
     {"calibrate", CALIBRATE_SUMMARY, CALIBRATE_USAGE, CALIBRATE_HELP, command_calibrate},
     {"simulate", SIMULATE_SUMMARY, SIMULATE_USAGE, SIMULATE_HELP, command_simulate},
     {"validate", VALIDATE_SUMMARY, VALIDATE_USAGE, VALIDATE_HELP, command_validate},
+    {"compare", COMPARE_SUMMARY, COMPARE_USAGE, COMPARE_HELP, command_compare},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},
     {"version", VERSION_SUMMARY, VERSION_USAGE, VERSION_HELP, command_version},

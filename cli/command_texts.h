@@ -17,6 +17,7 @@ int command_measure(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
@@ -323,18 +324,52 @@ int command_help(int argc, char **argv);
     "  occam validate mine.csv --scenario mine.yaml --hold-out workload --require median_ape_percent<=6\n"
 
 /* Options of each simulator: a section of its own in `occam help simulate`. */
-#define SIMULATE_CTA_OPTIONS_HELP "  --seed N              seed of the first run (default 1)\n"
+#define SIMULATE_CTA_OPTIONS_HELP                                                                                      \
+    "  --jitter F            relative standard deviation of a CTA's own speed, 0 to 1 (default 0)\n"                   \
+    "  --seed N              seed of the first run (default 1); the same seed gives the same run\n"                    \
+    "  --seeds K             runs with K seeds: median and interval (with --jitter)\n"                                 \
+    "  --threads N           for the seeds; default: all cores. They change nothing in the answer\n"                   \
+    "  --sms-per-gpc N       clusters stay within so many SMs (default: all SMs are one GPC)\n"                        \
+    "  --stream              kernels follow each other in a stream; default: in a graph\n"                             \
+    "  --timeline FILE       write kernel, CTA, SM, slot, start and stop of every CTA as CSV\n"
 
 #define SIMULATE_SUMMARY "an independent second answer: CTAs on SMs, requests in a server"
-#define SIMULATE_USAGE   "simulate cta SCENARIO [-s NAME=VALUE ...] [--format text|json|csv] | " SIMULATE_SERVING_USAGE
+#define SIMULATE_USAGE                                                                                                 \
+    "simulate cta SCENARIO [-s NAME=VALUE ...] [--jitter F] [--seed N] [--seeds K] [--threads N] "                     \
+    "[--sms-per-gpc N] [--stream] [--timeline FILE] [--format text|json|csv] | " SIMULATE_SERVING_USAGE
 #define SIMULATE_HELP                                                                                                  \
-    "simulate cta runs the kernels of one layer as discrete events, without the formulas of `occam predict`.\n"        \
+    "simulate cta runs the kernels of one layer CTA by CTA on the SMs of the GPU: stages that share issue\n"           \
+    "slots, tensor pipes, SMEM, the SMs' ports, L2 and DRAM, without the formulas of `occam predict`. It\n"            \
+    "answers with the time, what was busy, and in which stage CTAs spent their time or queued.\n"                      \
     "\n" SIMULATE_SERVING_HELP "\n"                                                                                    \
     "Options of simulate cta:\n" SIMULATE_CTA_OPTIONS_HELP "\n"                                                        \
     "Options of simulate serving:\n" SIMULATE_SERVING_OPTIONS_HELP "\n"                                                \
     "Options of both:\n" QUESTION_OPTIONS_HELP "\n"                                                                    \
     "Examples:\n"                                                                                                      \
-    "  occam simulate cta dsv4-flash-sparse-decode\n" SIMULATE_SERVING_EXAMPLES
+    "  occam simulate cta dsv4-flash-sparse-decode\n"                                                                  \
+    "  occam simulate cta dsv4-flash-sparse-decode -s num_warps=8 --jitter 0.05 --seeds "                              \
+    "20\n" SIMULATE_SERVING_EXAMPLES
+
+#define COMPARE_SUMMARY "formula, simulator and measurement side by side"
+#define COMPARE_USAGE                                                                                                  \
+    "compare SCENARIO [MEASUREMENTS...] [--budget F] [--top K] [--kernel K] [--time-column C] [--first-kernel] "       \
+    "[-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration NAME] [--level P] "                 \
+    "[--format text|json|csv]"
+#define COMPARE_HELP                                                                                                   \
+    "Every measured configuration by the formulas of `occam predict` and by `occam simulate cta`, with the\n"          \
+    "same parameters. Where the two are further apart than the budget, says which of them the measurement\n"           \
+    "supports: the nearer one, or neither if both are further off than the budget. Without MEASUREMENTS,\n"            \
+    "the configuration of -s alone. A disagreement is an answer: the exit code is 0.\n"                                \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --budget F            difference that passes for agreement, a fraction (default 0.15)\n"                        \
+    "  --top K               disagreements to print (default 20); json and csv hold every configuration\n"             \
+    "  --kernel K            only rows whose column kernel says K\n"                                                   \
+    "  --time-column C       column with the time; its ending is the unit (default time_us, _ns, _ms, _s)\n"           \
+    "  --first-kernel        the times are of the scenario's first kernel alone\n" QUESTION_OPTIONS_HELP "\n"          \
+    "Examples:\n"                                                                                                      \
+    "  occam compare dsv4-flash-sparse-decode -s num_warps=8\n"                                                        \
+    "  occam compare occam-sparse-decode measurements/sparse_decode.csv\n"
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \

@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect predict curve sweep whatif simulate measure calibrate validate plot doctor version help"
+    local commands="devices occupancy inspect predict curve sweep whatif simulate measure calibrate validate compare plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -33,7 +33,7 @@ _occam()
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
         ;;
     --scenario) _occam_scenarios ;;
-    --device-file | --output | -o | --measured | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --device-file | --timeline | --output | -o | --measured | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
     --scenario) _occam_scenarios ;;
     --hold-out) _occam_words "workload" ;;
@@ -76,6 +76,10 @@ _occam_operand()
         fi
         ;;
     predict | curve | sweep | whatif) _occam_scenarios ;;
+    compare)
+        _occam_scenarios
+        COMPREPLY+=($(compgen -f -X '!*.csv' -- "$current"))
+        ;;
     measure)
         _occam_scenarios
         COMPREPLY+=($(compgen -W "$(_occam_kernels)" -- "$current") $(compgen -f -X '!*.plan' -- "$current"))
@@ -120,7 +124,7 @@ _occam_scenarios()
 _occam_variables()
 {
     local scenario=${COMP_WORDS[2]}
-    [[ $command == plot ]] && scenario=${COMP_WORDS[3]}
+    [[ $command == plot || $command == simulate ]] && scenario=${COMP_WORDS[3]}
     "${COMP_WORDS[0]}" predict "$scenario" --format csv 2>/dev/null | head -n 1 | tr , '\n' |
         sed -n -e 's/^knobs\.//p' -e 's/^workload\.//p'
 }
