@@ -204,9 +204,9 @@ static double days_of(int year, int month, int day)
 {
     static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
     int leaps_until = month > 2 ? year : year - 1;
+    int leaps = (leaps_until / 4 - 1969 / 4) - (leaps_until / 100 - 1969 / 100) + (leaps_until / 400 - 1969 / 400);
 
-    return 365.0 * (year - 1970) + before[month - 1] + day - 1 + (leaps_until / 4 - 1969 / 4) -
-           (leaps_until / 100 - 1969 / 100) + (leaps_until / 400 - 1969 / 400);
+    return 365.0 * (year - 1970) + before[month - 1] + day - 1 + leaps;
 }
 
 static bool digits(const char **text, int count, int *value)

@@ -8,18 +8,16 @@
 
 static void join_neighbours(struct queue_history *history)
 {
-    for (size_t i = 0; i < QUEUE_HISTORY_INTERVALS; i++) {
-        size_t left = 2 * i, right = left + 1;
-        struct queue_interval joined = {0};
+    for (size_t i = 0; i < QUEUE_HISTORY_INTERVALS / 2; i++) {
+        const struct queue_interval *left = &history->intervals[2 * i], *right = left + 1;
+        struct queue_interval joined = {.waiting_s = left->waiting_s + right->waiting_s,
+                                        .running_s = left->running_s + right->running_s,
+                                        .kv_token_s = left->kv_token_s + right->kv_token_s};
 
-        if (right < QUEUE_HISTORY_INTERVALS) {
-            joined = history->intervals[left];
-            joined.waiting_s += history->intervals[right].waiting_s;
-            joined.running_s += history->intervals[right].running_s;
-            joined.kv_token_s += history->intervals[right].kv_token_s;
-        }
         history->intervals[i] = joined;
     }
+    for (size_t i = QUEUE_HISTORY_INTERVALS / 2; i < QUEUE_HISTORY_INTERVALS; i++)
+        history->intervals[i] = (struct queue_interval){0};
     history->width_s *= 2.0;
     history->count = (history->count + 1) / 2;
 }

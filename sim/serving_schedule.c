@@ -8,8 +8,9 @@
 
 static enum status no_memory(const struct serving_state *state)
 {
-    return error_set(state->error, STATUS_NO_MEMORY, "memory ran out with %llu requests in the system",
-                     (unsigned long long)(state->waiting_count + state->running_count));
+    unsigned long long requests = state->waiting_count + state->running_count;
+
+    return error_set(state->error, STATUS_NO_MEMORY, "memory ran out with %llu requests in the system", requests);
 }
 
 enum status schedule_init(struct serving_state *state)

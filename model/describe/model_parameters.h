@@ -26,7 +26,9 @@ enum parameter_id {
     PARAMETER_BARRIER_FACTOR,        /* x device barrier */
     PARAMETER_SPILL_CYCLES,          /* cycles per 4-byte spill access of a warp */
     PARAMETER_SPILL_TRAFFIC_FACTOR,  /* x spill traffic that does not fit into L1 */
+    PARAMETER_OPERAND_FACTOR,        /* x SMEM latency, for each operand load that its product waits for */
     PARAMETER_OVERLAP_EXPONENT,      /* p of the smooth maximum of bounds, >= 1 */
+    PARAMETER_DEVICE_EXPONENT,       /* p of the smooth maximum of the SMs and the bandwidths they share, >= 1 */
     PARAMETER_PIPELINE_EXPONENT,     /* p of the smooth maximum inside one iteration, >= 1 */
     PARAMETER_COUNT
 };

@@ -23,16 +23,18 @@ const char *time_limiter_name(enum time_limiter limiter)
  * pow(). */
 static inline double raise(double x, double p)
 {
-    if (p == 4) {
-        return x * x * (x * x);
+    if (p == 4 || p == 8) {
+        const double fourth = x * x * (x * x);
+        return p == 4 ? fourth : fourth * fourth;
     }
     return p == 3 ? x * x * x : p == 2 ? x * x : p == 1 ? x : pow(x, p);
 }
 
 static inline double root(double x, double p)
 {
-    if (p == 4) {
-        return sqrt(sqrt(x));
+    if (p == 4 || p == 8) {
+        const double fourth = sqrt(sqrt(x));
+        return p == 4 ? fourth : sqrt(fourth);
     }
     return p == 3 ? cbrt(x) : p == 2 ? sqrt(x) : p == 1 ? x : pow(x, 1 / p);
 }
@@ -260,7 +262,7 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
 /* TIME-6: launch + p-norm of rounds, L2 and DRAM; shares sum to one. */
 static void compose(const struct time_model *model, double sm_s, const double *sm_shares, struct kernel_time *result)
 {
-    const double p = model->overlap_exponent;
+    const double p = model->device_exponent;
     const double dram = raise(result->dram_bytes / model->dram_bytes_per_s, p);
     const double l2 = raise(result->l2_bytes / model->l2_bytes_per_s, p);
     const double sm = raise(sm_s, p);

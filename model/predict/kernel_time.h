@@ -43,11 +43,11 @@ struct time_model {
     double issue_factor;       /* instructions issued per instruction the description counts */
     double exact_issue_factor; /* the same for instructions counted in compiled code: issue_factor over its default */
     double issue_interval;     /* cycles between two instructions of a lone warp */
-    double spill_traffic_factor;
+    double spill_traffic_factor, operand_factor;
     double l1_bytes;      /* SMEM and L1 of an SM together */
     double special_per_s; /* special-function results per second and SM */
     double iteration_overhead_s, barrier_s, spill_s_per_access;
-    double overlap_exponent, pipeline_exponent;
+    double overlap_exponent, device_exponent, pipeline_exponent;
     double log_sigma[PARAMETER_COUNT]; /* for intervals */
     double model_log_sigma;
     double interval_z; /* normal quantile of the two-sided level */

@@ -211,7 +211,7 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
     cost->sector_bytes += bytes;
     cost->dram_bytes += bytes * load->distinct_fraction;
     cost->described_dram_bytes += load->rows * load->row_bytes * load->distinct_fraction;
-    if (load->pipelined && loop->buffers > 1) {
+    if (load->pipelined && (loop->buffers > 1 || loop->early_fraction > 0)) { /* one buffer filled early hides too */
         cost->hidden_latency_s = larger(cost->hidden_latency_s, latency_s);
         cost->hidden_transfer_s += transfer_s;
         cost->in_flight_bytes += in_flight_bytes * loop->buffers;
@@ -262,7 +262,9 @@ static void add_mma_list(const struct time_model *model, const struct tile_loop 
         struct mma_cost mma;
         mma_cost_compute(model, &loop->mma[i], warps, loop->smem_operands, &mma);
         const double operand_s = mma.smem_bytes / model->smem_bytes_per_s;
-        sum->chain_s += larger(mma.chain_s, operand_s); /* operand reads overlap the product they feed */
+        const double loads = mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION / warps_at_work(&loop->mma[i], warps);
+        /* Operand reads overlap the product they feed, but for what the compiler does not issue ahead (TILE-3). */
+        sum->chain_s += larger(mma.chain_s, operand_s) + model->operand_factor * loads * model->smem_latency_s;
         sum->instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
         cost->tensor_s += mma.tensor_s;
         cost->useful_tensor_s += mma.useful_s;

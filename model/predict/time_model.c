@@ -82,6 +82,7 @@ static void set_execution(struct time_model *model, const struct gpu_device *dev
     model->issue_per_s = 4 * model->clock_hz; /* one warp instruction per cycle and sub-core */
     model->issue_factor = items[PARAMETER_ISSUE_FACTOR].value;
     model->exact_issue_factor = model->issue_factor / parameter_describe(PARAMETER_ISSUE_FACTOR)->default_value;
+    model->operand_factor = items[PARAMETER_OPERAND_FACTOR].value;
     model->spill_traffic_factor = items[PARAMETER_SPILL_TRAFFIC_FACTOR].value;
     model->issue_interval = items[PARAMETER_ISSUE_INTERVAL].value;
     model->special_per_s = gpu_device_value(device, GPU_FIGURE_SPECIAL_LANES) * model->clock_hz;
@@ -117,6 +118,7 @@ enum status time_model_init(struct time_model *model, const struct gpu_device *d
     set_memory(model, device, parameters->items);
     set_execution(model, device, parameters->items);
     model->overlap_exponent = parameters->items[PARAMETER_OVERLAP_EXPONENT].value;
+    model->device_exponent = parameters->items[PARAMETER_DEVICE_EXPONENT].value;
     model->pipeline_exponent = parameters->items[PARAMETER_PIPELINE_EXPONENT].value;
     for (int i = 0; i < PARAMETER_COUNT; i++) {
         model->log_sigma[i] = parameters->items[i].log_sigma;

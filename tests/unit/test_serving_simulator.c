@@ -487,6 +487,23 @@ START_TEST(overload_is_told_and_ends_at_the_horizon)
 }
 END_TEST
 
+START_TEST(closed_loop_ends_at_the_horizon_in_the_middle_of_a_step)
+{
+    struct serving_config config = serving_config_default();
+    struct arrival_plan plan = {
+        .process = ARRIVAL_CLOSED, .request_count = 1000, .input_tokens = 1, .output_tokens = 10};
+    config.concurrency = 4;
+    config.horizon_s = 2.55; /* 25 steps of 0.1 s and a half */
+    run_plan(&config, &(struct linear_step){.fixed_s = 0.1}, &plan);
+    ck_assert(result.horizon_reached);
+    ck_assert_uint_eq(result.output_tokens, 100);
+    ck_assert_uint_eq(result.completed, 8);
+    ck_assert_uint_eq(result.unfinished, 4);
+    assert_close_rel(result.busy_fraction, 1.0, 1e-12);
+    assert_close_rel(result.duration_s, 2.55, TOL_ROUNDING);
+}
+END_TEST
+
 START_TEST(memory_follows_requests_in_flight)
 {
     struct serving_config config = serving_config_default();
@@ -613,6 +630,7 @@ Suite *suite_serving_simulator(void)
     tcase_add_test(books, books_balance_in_every_run_and_time_never_goes_back);
     tcase_add_test(books, same_seed_same_result_and_another_seed_another);
     tcase_add_test(books, overload_is_told_and_ends_at_the_horizon);
+    tcase_add_test(books, closed_loop_ends_at_the_horizon_in_the_middle_of_a_step);
     tcase_add_test(books, memory_follows_requests_in_flight);
     tcase_add_test(books, history_adds_up);
     tcase_add_test(books, highest_rate_is_found_within_its_tolerance);
