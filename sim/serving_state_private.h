@@ -8,17 +8,19 @@
 #include "sim/serving_simulator.h"
 
 struct serving_request {
-    uint64_t number; /* arrivals counted from 0 */
-    double arrival_s, queued_s, start_s, first_token_s, last_token_s;
-    uint64_t input_tokens, output_tokens, emitted;
+    /* what every step looks at, first */
     uint64_t computed;  /* KV entries it holds */
     uint64_t to_read;   /* prompt, and after a preemption the tokens already given, that precede the next token */
-    uint64_t furthest;  /* most entries it held before a preemption */
     uint64_t kv_blocks; /* reserved */
     uint64_t chunk;     /* prompt tokens of the step in progress */
-    uint64_t late_gaps[SERVING_LIMITS_MAX];
-    double credit; /* fraction of a token that earlier steps left over */
+    uint64_t input_tokens, output_tokens, emitted;
+    double last_token_s;
     bool in_step, started, counts;
+    double credit;   /* fraction of a token that earlier steps left over */
+    uint64_t number; /* arrivals counted from 0 */
+    double arrival_s, queued_s, start_s, first_token_s;
+    uint64_t furthest; /* most entries it held before a preemption */
+    uint64_t late_gaps[SERVING_LIMITS_MAX];
 };
 
 /* A sum that keeps its rounding error (Neumaier). */
