@@ -99,6 +99,7 @@ static size_t name_limits(const struct gpu_limits *limits, struct named_limit ou
         {"named_barriers_per_sm", limits->named_barriers_per_sm},
         {"max_cluster_portable", limits->max_cluster_portable},
         {"max_cluster", limits->max_cluster},
+        {"max_clustered_ctas_per_sm", limits->max_clustered_ctas_per_sm},
     };
     const size_t count = sizeof named / sizeof named[0];
 

@@ -10,8 +10,8 @@
 #include "cli/simulate.h"
 #include "evidence/request_trace.h"
 
-/* An open loop is given up when it takes this many times as long as its arrivals should: stable ones take hardly more
- * than once. */
+/* A trial of a search is given up when it takes this many times as long as its arrivals should: loads that can be
+ * served take hardly more than once. */
 #define HORIZON_FACTOR 10.0
 
 struct trace_source {
@@ -52,17 +52,14 @@ static enum status run_trace(const struct serving_setup *setup, const struct ser
 static enum status run_plan(const struct arrival_plan *plan, const struct serving_config *config,
                             const struct step_time_source *steps, struct serving_answer *answer, struct error *error)
 {
-    struct serving_config bounded = *config;
     struct arrival_generator generator;
     struct arrival_source arrivals;
     enum status status = arrival_generator_init(&generator, plan, error);
 
     if (status != STATUS_OK)
         return status;
-    if (plan->process != ARRIVAL_CLOSED)
-        bounded.horizon_s = fmin(config->horizon_s, HORIZON_FACTOR * (double)plan->request_count / plan->rate_per_s);
     arrivals = arrival_generator_source(&generator);
-    return serving_simulate(&bounded, steps, &arrivals, &answer->result, error);
+    return serving_simulate(config, steps, &arrivals, &answer->result, error);
 }
 
 /* One seed. Copies what a run changes. */

@@ -48,6 +48,7 @@ static const struct limit_field limit_fields[] = {
     COUNT_FIELD(named_barriers_per_sm, "barriers"),
     COUNT_FIELD(max_cluster_portable, "CTAs"),
     COUNT_FIELD(max_cluster, "CTAs"),
+    COUNT_FIELD(max_clustered_ctas_per_sm, "CTAs"),
     FLAG_FIELD(has_cp_async),
     FLAG_FIELD(has_tma),
     FLAG_FIELD(has_wgmma),

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define FIRST_WIDTH_S 0x1p-10
+#define FIRST_WIDTH_S 0x1p-20
 
 static void join_neighbours(struct queue_history *history)
 {

@@ -189,15 +189,16 @@ static enum status check_balance(struct serving_state *state, uint64_t unread)
 }
 
 /* Eq. SERVE-14. */
-static void judge_growth(struct serving_state *state)
+void books_judge_growth(struct serving_state *state)
 {
     struct serving_result *result = state->result;
     double end = fmin(state->last_arrival_s, state->now_s), arrived = (double)result->arrived;
     double early = queue_history_waiting(&result->history, 0.25 * end, 0.5 * end);
     double late = queue_history_waiting(&result->history, 0.75 * end, end);
 
-    if (state->config->concurrency > 0 || !(end > 0.0))
+    if (state->config->concurrency > 0 || !(end > 0.0) || state->growth_judged)
         return;
+    state->growth_judged = true;
     result->queue_growth_per_s = (late - early) / (0.5 * end);
     result->unstable = late - early > fmax(GROWTH_SHARE * 0.5 * arrived, GROWTH_ROOT_ARRIVALS * sqrt(arrived)) &&
                        late > GROWTH_FACTOR * early;
@@ -272,7 +273,7 @@ enum status books_close(struct serving_state *state)
             status = error_set(state->error, STATUS_NO_MEMORY, "memory ran out for the latencies");
     if (status != STATUS_OK)
         return status;
-    judge_growth(state);
+    books_judge_growth(state);
     fill_rates(state);
     summarize(state);
     return STATUS_OK;

@@ -68,7 +68,9 @@ static bool waiting_grow(struct serving_state *state)
 
 static uint64_t blocks(const struct serving_state *state, uint64_t tokens)
 {
-    return tokens / state->config->kv_block_tokens + (tokens % state->config->kv_block_tokens > 0);
+    uint64_t size = state->config->kv_block_tokens;
+
+    return size == 1 ? tokens : tokens / size + (tokens % size > 0); /* a division per token would be felt */
 }
 
 /* Entries that a request must be able to hold to get through one more step. */
@@ -81,10 +83,11 @@ static uint64_t entries_ahead(const struct serving_request *request, uint64_t en
 
 static bool reserve(struct serving_state *state, struct serving_request *request, uint64_t entries)
 {
-    uint64_t wanted = blocks(state, entries_ahead(request, entries));
+    uint64_t ahead = entries_ahead(request, entries), wanted;
 
-    if (state->kv_blocks_total == 0 || wanted <= request->kv_blocks)
+    if (state->kv_blocks_total == 0 || ahead <= request->kv_blocks * state->config->kv_block_tokens)
         return true;
+    wanted = blocks(state, ahead);
     if (wanted - request->kv_blocks > state->kv_blocks_total - state->kv_blocks_used)
         return false;
     state->kv_blocks_used += wanted - request->kv_blocks;

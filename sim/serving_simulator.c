@@ -102,6 +102,8 @@ static enum status take_arrivals(struct serving_run *run, double until_s)
 {
     enum status status = STATUS_OK;
 
+    bool had_next = run->has_next;
+
     while (status == STATUS_OK && run->has_next && run->next.time_s <= until_s) {
         status = books_advance(&run->state, run->next.time_s);
         run->state.last_arrival_s = run->next.time_s;
@@ -110,6 +112,8 @@ static enum status take_arrivals(struct serving_run *run, double until_s)
         if (status == STATUS_OK)
             status = fetch(run);
     }
+    if (status == STATUS_OK && had_next && !run->has_next)
+        books_judge_growth(&run->state);
     return status;
 }
 

@@ -8,17 +8,19 @@
 #include "sim/serving_simulator.h"
 
 struct serving_request {
-    uint64_t number; /* arrivals counted from 0 */
-    double arrival_s, queued_s, start_s, first_token_s, last_token_s;
-    uint64_t input_tokens, output_tokens, emitted;
+    /* what every step looks at, first */
     uint64_t computed;  /* KV entries it holds */
     uint64_t to_read;   /* prompt, and after a preemption the tokens already given, that precede the next token */
-    uint64_t furthest;  /* most entries it held before a preemption */
     uint64_t kv_blocks; /* reserved */
     uint64_t chunk;     /* prompt tokens of the step in progress */
-    uint64_t late_gaps[SERVING_LIMITS_MAX];
-    double credit; /* fraction of a token that earlier steps left over */
+    uint64_t input_tokens, output_tokens, emitted;
+    double last_token_s;
     bool in_step, started, counts;
+    double credit;   /* fraction of a token that earlier steps left over */
+    uint64_t number; /* arrivals counted from 0 */
+    double arrival_s, queued_s, start_s, first_token_s;
+    uint64_t furthest; /* most entries it held before a preemption */
+    uint64_t late_gaps[SERVING_LIMITS_MAX];
 };
 
 /* A sum that keeps its rounding error (Neumaier). */
@@ -46,6 +48,7 @@ struct serving_state {
     /* books */
     struct exact_sum in_system_s, waiting_s, sojourn_s, queued_s, running_s, batch_s, busy_s, kv_s;
     double last_arrival_s;
+    bool growth_judged;
     uint64_t good_requests, good_tokens, counted_requests;
     uint64_t injected_tokens, injected_prompt_tokens;
     double pending_gap_s; /* inter-token gaps not yet in their sketch */
@@ -72,6 +75,8 @@ void books_start(struct serving_state *state, struct serving_request *request);
 void books_step(struct serving_state *state, const struct serving_step *step, double step_time_s);
 /* tokens new tokens of a request at the present time; gap_s since the last, not looked at for the first. */
 void books_tokens(struct serving_state *state, struct serving_request *request, uint64_t tokens, double gap_s);
+/* Whether the queue grew throughout the arrivals; asked when the last is in, before the queue drains. */
+void books_judge_growth(struct serving_state *state);
 void books_end(struct serving_state *state, const struct serving_request *request);
 /* Closes the books over what is still in the system and fills in the result. */
 MUST_CHECK enum status books_close(struct serving_state *state);

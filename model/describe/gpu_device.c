@@ -216,6 +216,7 @@ static enum status check_limit_ranges(const struct gpu_limits *limits, struct er
         {"named_barriers_per_sm", limits->named_barriers_per_sm, 0, 1024},
         {"max_cluster_portable", limits->max_cluster_portable, 0, limits->max_cluster},
         {"max_cluster", limits->max_cluster, 0, 1024},
+        {"max_clustered_ctas_per_sm", limits->max_clustered_ctas_per_sm, 0, limits->max_ctas_per_sm},
         {"carveout_count", limits->carveout_count, 1, GPU_CARVEOUT_MAX},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)

@@ -34,6 +34,7 @@ struct gpu_limits {
     uint32_t smem_allocation_unit_bytes;
     uint32_t named_barriers_per_sm;             /* 0 = no such limit is applied (cc < 9.0) */
     uint32_t max_cluster_portable, max_cluster; /* CTAs; 0 = no clusters */
+    uint32_t max_clustered_ctas_per_sm;         /* CTAs of clusters of more than one; 0 = not known, no limit applied */
     uint32_t carveout_count;
     uint32_t carveout_kib[GPU_CARVEOUT_MAX]; /* legal SMEM sizes per SM, ascending */
     bool has_cp_async, has_tma, has_wgmma, has_tcgen05, has_pdl;

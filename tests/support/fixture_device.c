@@ -28,6 +28,7 @@ static const struct gpu_limits TESTGPU_LIMITS = {
     .named_barriers_per_sm = 23,
     .max_cluster_portable = 6,
     .max_cluster = 11,
+    .max_clustered_ctas_per_sm = 0,
     .carveout_count = 5,
     .carveout_kib = {0, 14, 38, 74, 118},
     .has_cp_async = true,

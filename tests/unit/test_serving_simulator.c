@@ -477,6 +477,14 @@ START_TEST(overload_is_told_and_ends_at_the_horizon)
     assert_close_rel(result.queue_growth_per_s, 10.0, 0.05);
     assert_close_rel(result.requests_per_s, 10.0, 0.01);
     ck_assert_uint_gt(result.unfinished, 2000);
+    config.horizon_s = (double)INFINITY; /* without one the queue is served to its end, and the answer is the same */
+    run_plan(&config, &linear, &plan);
+    ck_assert(result.unstable);
+    ck_assert_uint_eq(result.completed, 20000);
+    assert_close_rel(result.queue_growth_per_s, 10.0, 0.05);
+    plan.rate_per_s = 1e9; /* all at once */
+    run_plan(&config, &linear, &plan);
+    ck_assert(result.unstable);
     for (uint64_t seed = 1; seed <= 10; seed++) { /* a load of 0.9 is none */
         plan.rate_per_s = 9.0;
         plan.seed = seed;
