@@ -56,7 +56,7 @@ static void add_load(const struct simulated_machine *machine, const struct tile_
     latency += load->index_dependent ? machine->l2_latency_s : 0;
     if (load->in_flight_bytes > 0 && load->in_flight_bytes < bytes)
         latency *= bytes / load->in_flight_bytes;
-    const bool buffered = load->pipelined && loop->buffers > 1;
+    const bool buffered = load->pipelined && (loop->buffers > 1 || loop->early_fraction > 0);
     struct cta_transfer *transfer = buffered ? &program->tile : &program->exposed;
     if (buffered)
         transfer->latency_s = fmax(transfer->latency_s, latency); /* both are on their way together */
@@ -189,7 +189,8 @@ static void add_warp_product(const struct simulated_machine *machine, const stru
     step->tensor_s = accumulators * steps * interval_s;
     step->issue_s = (accumulators * steps + operand_bytes / BYTES_PER_WARP_ACCESS / shape->warps) * machine->cycle_s;
     step->smem_s = operand_bytes / machine->smem_bytes_per_s;
-    step->alone_s = closed_queue_s(steps * fmax(machine->mma_latency_s, interval_s * accumulators * beside),
+    const double waits_s = operand_bytes / BYTES_PER_WARP_ACCESS / shape->warps * machine->operand_wait_s;
+    step->alone_s = closed_queue_s(steps * fmax(machine->mma_latency_s, interval_s * accumulators * beside) + waits_s,
                                    step->smem_s / shape->warps, shape->warps);
 }
 

@@ -125,8 +125,11 @@ START_TEST(one_cta_is_its_critical_path)
     ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 128 + 64 + 29);
     loop->early_fraction = 1;
     ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 128 + 64 + 26);
-    /* Nothing buffered: every iteration waits for 8 + 2 and works for 3. */
+    /* One buffer, refilled as soon as an iteration begins: tiles at 10, 20, 30, 40. */
     loop->buffers = 1;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 128 + 64 + 43);
+    /* Nothing buffered: every iteration waits for 8 + 2 and works for 3. */
+    loop->early_fraction = 0;
     ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 128 + 64 + 4 * 13);
     /* Index first: 4 more; two dependent phases: twice the latency. */
     machine.l2_latency_s = 4;
