@@ -666,10 +666,31 @@ static enum status judge_unit(const struct reader *self, double ratio, struct er
     return STATUS_OK;
 }
 
+/* Single times far from where the others stand: a slip of the pen that a robust fit survives in silence. */
+static void warn_of_odd_times(const struct reader *self, const double *ratios, double median)
+{
+    struct measured_rows *out = self->out;
+    size_t odd = 0, first = 0;
+    for (size_t i = out->count; i-- > 0;) {
+        if (ratios[i] > ratio_suspect * median || ratios[i] < median / ratio_suspect) {
+            odd++;
+            first = i;
+        }
+    }
+    if (odd > 0) {
+        char text[200], number[32];
+        (void)snprintf(
+            text, sizeof text,
+            "%zu of %zu times are more than %g times off what the others let expect (line %u: %s times): wrong?", odd,
+            out->count, ratio_suspect, out->rows[first].line, number_format_digits(ratios[first] / median, 2, number));
+        warn(out, text);
+    }
+}
+
 static enum status check_units(const struct reader *self, struct error *error)
 {
     struct measured_rows *out = self->out;
-    double *ratios = malloc((out->count + 1) * sizeof *ratios);
+    double *ratios = malloc(2 * (out->count + 1) * sizeof *ratios);
     if (!ratios) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu measured rows", out->count);
     }
@@ -678,9 +699,15 @@ static enum status check_units(const struct reader *self, struct error *error)
         layer_time_predict(&self->model, &out->rows[i].layer, &time);
         ratios[i] = time.feasible && time.time_s > 0 ? out->rows[i].time_s / time.time_s : 1;
     }
-    const double ratio = median_in_place(ratios, out->count);
+    double *const sorted = ratios + out->count + 1;
+    memcpy(sorted, ratios, out->count * sizeof *sorted);
+    const double ratio = median_in_place(sorted, out->count);
+    enum status status = judge_unit(self, ratio, error);
+    if (status == STATUS_OK) {
+        warn_of_odd_times(self, ratios, ratio);
+    }
     free(ratios);
-    return judge_unit(self, ratio, error);
+    return status;
 }
 
 static enum status check_any(const struct reader *self, struct error *error)

@@ -26,7 +26,8 @@ struct measured_rows {
     double sm_clock_mhz;                     /* median, NaN unknown */
     uint64_t hash;                           /* of the files' bytes */
     unsigned warning_count;
-    char warnings[8][200]; /* suspected unit, spread of repeats, more than one GPU of a kind: one line each */
+    char warnings[8]
+                 [200]; /* suspected unit, odd times, spread of repeats, more than one GPU of a kind: one line each */
 };
 
 /* Reads paths[0..path_count). Errors name file and line: a missing column that has no single value in the scenario, a

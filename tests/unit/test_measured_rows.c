@@ -103,6 +103,25 @@ START_TEST(lines_become_rows)
 }
 END_TEST
 
+/* One time in the wrong unit among right ones is kept, and its line is named. */
+START_TEST(odd_time_is_named)
+{
+    static const char csv[] = "block,warps,rows,time_us\n"
+                              "32,4,4096,100\n"
+                              "16,4,4096,150\n"
+                              "32,4,8192,0.19\n"
+                              "16,4,8192,290\n";
+    struct measured_rows rows;
+    struct error error = {0};
+    ck_assert_msg(read_text(csv, NULL, &rows, &error) == STATUS_OK, "%s", error.text);
+    ck_assert_uint_eq(rows.count, 4);
+    ck_assert_uint_eq(rows.warning_count, 1);
+    ck_assert_msg(strstr(rows.warnings[0], "1 of 4 times") != NULL, "%s", rows.warnings[0]);
+    ck_assert_msg(strstr(rows.warnings[0], "line 4:") != NULL, "%s", rows.warnings[0]);
+    measured_rows_release(&rows);
+}
+END_TEST
+
 /* The time column's ending is its unit: the same table in four units. */
 START_TEST(units_by_ending)
 {
@@ -241,6 +260,7 @@ Suite *suite_measured_rows(void)
     TCase *tcase = tcase_create("files");
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, lines_become_rows);
+    tcase_add_test(tcase, odd_time_is_named);
     tcase_add_test(tcase, units_by_ending);
     tcase_add_test(tcase, hash_follows_every_byte);
     tcase_add_test(tcase, kernel_and_column_are_chosen);
