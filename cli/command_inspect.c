@@ -91,15 +91,32 @@ static enum status write_loops(const struct inspect_rows *rows, const char *unus
     return inspect_loop_table(rows, stream, error);
 }
 
-static enum status write_file(const struct inspect_rows *rows, const char *path, file_writer *writer, const char *table,
-                              struct error *error)
+static enum status write_text(const char *path, const char *text, size_t size, struct error *error)
 {
     FILE *stream = fopen(path, "w");
     if (stream == NULL)
         return error_set_at(error, STATUS_IO, path, 0, 0, "the file cannot be written: %s", strerror(errno));
-    enum status status = writer(rows, table, stream, error);
-    if (fclose(stream) != 0 && status == STATUS_OK)
-        status = error_set_at(error, STATUS_IO, path, 0, 0, "the file cannot be written: %s", strerror(errno));
+    const bool complete = fwrite(text, 1, size, stream) == size;
+    if (fclose(stream) != 0 || !complete)
+        return error_set_at(error, STATUS_IO, path, 0, 0, "the file cannot be written: %s", strerror(errno));
+    return STATUS_OK;
+}
+
+/* The whole text first: what cannot be answered leaves a file that was there as it is. */
+static enum status write_file(const struct inspect_rows *rows, const char *path, file_writer *writer, const char *table,
+                              struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %s", path);
+    enum status status = writer(rows, table, memory, error);
+    if (fclose(memory) != 0 && status == STATUS_OK)
+        status = error_set(error, STATUS_NO_MEMORY, "no memory for %s", path);
+    if (status == STATUS_OK)
+        status = write_text(path, text, size, error);
+    free(text);
     return status;
 }
 

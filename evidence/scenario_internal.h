@@ -242,6 +242,10 @@ enum loop_column {
 /* Column "loop.PREFIXKEY"; *name is the table's, unless absent. */
 enum loop_column loop_table_column(const struct loop_table *table, const char *prefix, const char *key,
                                    const char **name);
+/* Whether the table fills columns loop.PREFIX*, told by loop.PREFIXkey. STATUS_BAD_DATA where others of them are filled
+ * and that one is not: half a load or product would count as none. */
+MUST_CHECK enum status loop_table_group(const struct scenario_reader *reader, const struct loop_table *table,
+                                        const char *prefix, const char *key, bool *is_filled);
 MUST_CHECK enum status loop_table_formula(const struct scenario_reader *reader, const struct loop_table *table,
                                           const char *column, const char *what, struct scenario_formula *formula);
 /* The one text of that column, owned by the scenario; NULL where there is none. */

@@ -154,22 +154,25 @@ static enum status read_load(const struct kernel_reader *self, const struct yaml
         {"rows", LOAD(rows), QUANTITY_DOUBLE, default_rows, 0, true},
         {"index_dependent", LOAD(index_dependent), QUANTITY_FLAG, default_dependent, 0, true}};
     struct kernel_reader own = *self;
-    const char *column;
+    bool is_filled = false;
     char prefix[16];
     struct yaml_node empty = {.kind = YAML_MAP, .text = "", .key = what};
     (void)snprintf(prefix, sizeof prefix, "%s.", what);
     own.prefix = prefix;
-    if (node == NULL && self->table != NULL &&
-        loop_table_column(self->table, prefix, "row_bytes", &column) == LOOP_COLUMN_FILLED) {
+    enum status status = STATUS_OK;
+    if (node == NULL && self->table != NULL) {
+        status = loop_table_group(self->reader, self->table, prefix, "row_bytes", &is_filled);
+    }
+    if (is_filled) {
         empty.line = self->table->from->line;
         empty.column = self->table->from->column;
         node = &empty;
     }
     if (node == NULL) {
-        return STATUS_OK; /* rows = 0 in the prototype: no load of this kind */
+        return status; /* rows = 0 in the prototype: no load of this kind */
     }
     self = &own;
-    enum status status = check_table_keys(self, node, what, load_keys, COUNT_OF(load_keys), others, 2);
+    status = check_table_keys(self, node, what, load_keys, COUNT_OF(load_keys), others, 2);
     if (status == STATUS_OK) {
         status = read_quantities(self, node, own_keys, COUNT_OF(own_keys), base);
     }
@@ -289,29 +292,42 @@ static enum status read_instruction_text(const struct kernel_reader *self, const
     return STATUS_OK;
 }
 
+static enum status read_one_table_mma(const struct kernel_reader *self, uint32_t index)
+{
+    const struct yaml_node empty = {.kind = YAML_MAP,
+                                    .text = "",
+                                    .key = "mma",
+                                    .line = self->table->from->line,
+                                    .column = self->table->from->column};
+    const char *instruction = NULL;
+    enum status status = read_mma(self, &empty, index);
+    if (status == STATUS_OK) {
+        status = loop_table_text(self->reader, self->table, self->prefix, "instruction", &instruction);
+    }
+    return status == STATUS_OK && instruction != NULL
+               ? read_instruction_text(self, instruction, &self->kernel->prototype.loop.mma[index])
+               : status;
+}
+
 /* Products of a loop table: columns loop.mma1.m, loop.mma1.type and so on; types and instructions are those of all its
  * rows. */
 static enum status read_table_mma(const struct kernel_reader *outer)
 {
+    uint32_t *count = &outer->kernel->prototype.loop.mma_count;
     enum status status = STATUS_OK;
     for (uint32_t i = 0; outer->table != NULL && i < TILE_LOOP_MMA_MAX && status == STATUS_OK; i++) {
         struct kernel_reader self = *outer;
-        struct yaml_node empty = {.kind = YAML_MAP, .text = "", .key = "mma"};
         char prefix[16];
-        const char *column, *instruction = NULL;
+        bool is_filled;
         (void)snprintf(prefix, sizeof prefix, "mma%u.", (unsigned)(i + 1));
         self.prefix = prefix;
-        if (loop_table_column(outer->table, prefix, "m", &column) != LOOP_COLUMN_FILLED) {
-            break;
+        status = loop_table_group(outer->reader, outer->table, prefix, "m", &is_filled);
+        if (status == STATUS_OK && is_filled && *count != i) {
+            status = reader_fail(outer->reader, STATUS_BAD_DATA, outer->table->from,
+                                 "the loop table fills loop.mma%u, but not loop.mma%u", (unsigned)(i + 1), (unsigned)i);
         }
-        empty.line = outer->table->from->line;
-        empty.column = outer->table->from->column;
-        status = read_mma(&self, &empty, outer->kernel->prototype.loop.mma_count++);
-        if (status == STATUS_OK) {
-            status = loop_table_text(outer->reader, outer->table, prefix, "instruction", &instruction);
-        }
-        if (status == STATUS_OK && instruction != NULL) {
-            status = read_instruction_text(&self, instruction, &outer->kernel->prototype.loop.mma[i]);
+        if (status == STATUS_OK && is_filled) {
+            status = read_one_table_mma(&self, (*count)++);
         }
     }
     return status;

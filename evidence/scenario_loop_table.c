@@ -50,6 +50,17 @@ static bool row_passes(const struct loop_table *table, size_t row)
     return true;
 }
 
+/* Does some passing row fill the column? */
+static bool column_is_filled(const struct loop_table *table, size_t column)
+{
+    for (size_t row = 0; row < table->csv.row_count; row++) {
+        if (csv_cell(&table->csv, row, column)[0] != '\0' && row_passes(table, row)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum loop_column loop_table_column(const struct loop_table *table, const char *prefix, const char *key,
                                    const char **name)
 {
@@ -60,12 +71,24 @@ enum loop_column loop_table_column(const struct loop_table *table, const char *p
         return LOOP_COLUMN_ABSENT;
     }
     *name = table->csv.names[column];
-    for (size_t row = 0; row < table->csv.row_count; row++) {
-        if (csv_cell(&table->csv, row, (size_t)column)[0] != '\0' && row_passes(table, row)) {
-            return LOOP_COLUMN_FILLED;
+    return column_is_filled(table, (size_t)column) ? LOOP_COLUMN_FILLED : LOOP_COLUMN_EMPTY;
+}
+
+enum status loop_table_group(const struct scenario_reader *reader, const struct loop_table *table, const char *prefix,
+                             const char *key, bool *is_filled)
+{
+    const char *name;
+    char start[64];
+    *is_filled = loop_table_column(table, prefix, key, &name) == LOOP_COLUMN_FILLED;
+    int length = snprintf(start, sizeof start, "loop.%s", prefix);
+    for (size_t column = 0; table->is_open && !*is_filled && column < table->csv.column_count; column++) {
+        if (strncmp(table->csv.names[column], start, (size_t)length) == 0 && column_is_filled(table, column)) {
+            return error_set_at(reader->error, STATUS_BAD_DATA, table->csv.file, 1, 0,
+                                "column '%s' is filled, but '%s%s' is missing or empty", table->csv.names[column],
+                                start, key);
         }
     }
-    return LOOP_COLUMN_EMPTY;
+    return STATUS_OK;
 }
 
 enum status loop_table_formula(const struct scenario_reader *reader, const struct loop_table *table, const char *column,

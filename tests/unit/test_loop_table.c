@@ -143,6 +143,15 @@ START_TEST(tables_that_do_not_fit)
         {"{from: loops.csv, keys: {BN: BN}, iterations: 1}",
          "BN,loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.instruction\n32,16,8,16,16x8\n", "instruction '16x8'"},
         {"{from: loops.csv, keys: {BN: BN}, iterations: 1}", "BN,loop.fp32_ops\n32,many\n", "fp32_ops"},
+        {"{from: loops.csv, keys: {BN: BN}, iterations: 1}", "BN,loop.stream.rows\n32,4\n64,4\n",
+         "'loop.stream.rows' is filled, but 'loop.stream.row_bytes' is missing"},
+        {"{from: loops.csv, keys: {BN: BN}, iterations: 1}",
+         "BN,loop.gather.rows,loop.gather.row_bytes\n32,4,\n64,4,\n",
+         "'loop.gather.rows' is filled, but 'loop.gather.row_bytes' is missing"},
+        {"{from: loops.csv, keys: {BN: BN}, iterations: 1}", "BN,loop.mma1.n,loop.mma1.k\n32,8,16\n",
+         "'loop.mma1.n' is filled, but 'loop.mma1.m' is missing"},
+        {"{from: loops.csv, keys: {BN: BN}, iterations: 1}", "BN,loop.mma2.m,loop.mma2.n,loop.mma2.k\n32,16,8,16\n",
+         "fills loop.mma2, but not loop.mma1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scenario *scenario = NULL;
