@@ -201,7 +201,8 @@ Suite *suite_calibration_drift(void)
     Suite *suite = suite_create("calibration_drift");
     TCase *tcase = tcase_create("measured");
     tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, setup, teardown);
+    /* In each test's own process: threads that OpenMP left in the runner would not survive the fork of later tests. */
+    tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, holds_until_times_shift);
     tcase_add_test(tcase, shift_is_measured);
     tcase_add_test(tcase, too_few_rows_show_nothing);
