@@ -247,6 +247,20 @@ static enum status calibrate_rows(struct trainer *self, struct calibration *cali
     return status;
 }
 
+/* By what a launch and its loop count; other members follow from these in any scenario worth calibrating. */
+static bool same_configuration(const struct layer_case *a, const struct layer_case *b)
+{
+    bool same = a->kernel_count == b->kernel_count;
+    for (uint32_t k = 0; same && k < a->kernel_count; k++) {
+        const struct kernel_launch *x = &a->kernels[k].launch, *y = &b->kernels[k].launch;
+        same = x->grid_ctas == y->grid_ctas && x->threads == y->threads &&
+               x->registers_per_thread == y->registers_per_thread && x->dynamic_smem_bytes == y->dynamic_smem_bytes &&
+               a->kernels[k].loop.iterations == b->kernels[k].loop.iterations &&
+               a->kernels[k].loop.buffers == b->kernels[k].loop.buffers;
+    }
+    return same;
+}
+
 static enum status check_count(const struct trainer *self, struct error *error)
 {
     if (self->count < ROWS_LEAST) {
@@ -254,8 +268,7 @@ static enum status check_count(const struct trainer *self, struct error *error)
                          self->count);
     }
     for (size_t i = 1; i < self->count; i++) {
-        if (memcmp(&self->rows[self->which[i]].layer, &self->rows[self->which[0]].layer, sizeof(struct layer_case)) !=
-            0) {
+        if (!same_configuration(&self->rows[self->which[i]].layer, &self->rows[self->which[0]].layer)) {
             return STATUS_OK;
         }
     }

@@ -162,9 +162,7 @@ static void judge_parameters(const struct fit_problem *problem, struct kernel_fi
         const double prior_sigma = item->log_sigma;
         item->log_sigma = sqrt(fit->covariance[id][id]);
         fit->informed[id] = item->log_sigma < 0.9 * prior_sigma;
-        if (!fit->informed[id]) {
-            add_note(fit, "%s is not seen by these rows and keeps its prior", about->name);
-        } else {
+        if (fit->informed[id]) {
             item->source = INPUT_SOURCE_FITTED;
         }
         if (item->value <= about->minimum * (1 + 1e-9) || item->value >= about->maximum * (1 - 1e-9)) {

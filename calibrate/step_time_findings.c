@@ -246,7 +246,7 @@ static enum status find_bend(struct search *search, struct error *error)
 {
     struct serving_point others[SERVING_POINTS_MAX];
     const struct merged *last = &search->merged[search->count - 1];
-    struct step_time_fit part, whole;
+    struct step_time_fit part, whole = {0};
     uint32_t kept = 0;
     if (search->count < 4) {
         return STATUS_OK;

@@ -157,7 +157,7 @@ static void print_parameters(const struct calibrate_answer *answer)
                        quantity_number(parameter->value * exp(z * parameter->log_sigma), hi));
         (void)printf("  %-24s %10s  %-20s %10s%s\n", description->name, quantity_number(parameter->value, value),
                      interval, quantity_number(description->default_value, prior),
-                     answer->report.fit.informed[i] ? "" : "  the rows say nothing of it");
+                     answer->report.fit.informed[i] ? "" : "  assumed: the rows say little of it");
     }
 }
 
@@ -167,7 +167,8 @@ static void print_remarks(const struct calibrate_answer *answer)
         (void)printf("%s  note: %s\n", i == 0 ? "\n" : "", answer->report.fit.notes[i]);
     }
     if (answer->options->output) {
-        (void)printf("\nWritten to %s\n", answer->options->output);
+        (void)printf("\nWritten to %s: predict, sweep, whatif, curve and simulate take it as --calibration %s\n",
+                     answer->options->output, answer->options->output);
     } else {
         (void)printf("\nNot written: name a file with --output\n");
     }

@@ -35,8 +35,9 @@ static void compare_scenario(const struct calibration *calibration, const struct
     const struct gpu_device *device = scenario_device(scenario);
     memset(match, 0, sizeof *match);
     if (strcmp(calibration->scenario, scenario_name(scenario)) != 0) {
-        (void)snprintf(next_text(match), sizeof match->texts[0], "scenario: calibrated with %.80s, used for %.80s",
-                       calibration->scenario, scenario_name(scenario));
+        (void)snprintf(next_text(match), sizeof match->texts[0],
+                       "scenario: calibrated with %.80s, used for %.80s: intervals are widened", calibration->scenario,
+                       scenario_name(scenario));
     } else if (calibration->scenario_hash != scenario_hash(scenario)) {
         (void)snprintf(next_text(match), sizeof match->texts[0],
                        "scenario: the file of %.80s has changed since it was calibrated", calibration->scenario);

@@ -123,7 +123,7 @@ static void record_all(struct report *report)
 int command_doctor(int argc, char **argv)
 {
     static const struct report_column columns[] = {
-        {"item", "item", 0}, {"state", "state", 0}, {"detail", "detail", 0}, {"needed_for", "needed for", 0}};
+        {"item", "item", 0}, {"state", "state", 0}, {"needed_for", "needed for", 0}, {"detail", "detail", 0}};
     enum output_format format = OUTPUT_FORMAT_TEXT;
     const struct option_row rows[] = {{.name = "format", .kind = OPTION_FORMAT, .target = &format}};
     struct report report = {0};

@@ -91,42 +91,32 @@ static enum status write_loops(const struct inspect_rows *rows, const char *unus
     return inspect_loop_table(rows, stream, error);
 }
 
-struct rendered {
-    char *text;
-    size_t length;
-};
-
-/* In memory first: an answer that fails must not have emptied the file of an earlier one. */
-static enum status render(const struct inspect_rows *rows, file_writer *writer, const char *table,
-                          struct rendered *rendered, struct error *error)
-{
-    FILE *stream = open_memstream(&rendered->text, &rendered->length);
-    if (stream == NULL)
-        return error_set(error, STATUS_NO_MEMORY, "no memory for a file");
-    enum status status = writer(rows, table, stream, error);
-    if (fclose(stream) != 0 && status == STATUS_OK)
-        status = error_set(error, STATUS_NO_MEMORY, "no memory for a file");
-    return status;
-}
-
-static enum status store(const char *path, const struct rendered *rendered, struct error *error)
+static enum status write_text(const char *path, const char *text, size_t size, struct error *error)
 {
     FILE *stream = fopen(path, "w");
     if (stream == NULL)
         return error_set_at(error, STATUS_IO, path, 0, 0, "the file cannot be written: %s", strerror(errno));
-    const bool whole = fwrite(rendered->text, 1, rendered->length, stream) == rendered->length;
-    if (fclose(stream) != 0 || !whole)
+    const bool complete = fwrite(text, 1, size, stream) == size;
+    if (fclose(stream) != 0 || !complete)
         return error_set_at(error, STATUS_IO, path, 0, 0, "the file cannot be written: %s", strerror(errno));
     return STATUS_OK;
 }
 
-static enum status write_table_file(const struct inspect_rows *rows, const char *path, struct error *error)
+/* The whole text first: what cannot be answered leaves a file that was there as it is. */
+static enum status write_file(const struct inspect_rows *rows, const char *path, file_writer *writer, const char *table,
+                              struct error *error)
 {
-    struct rendered table = {0};
-    enum status status = render(rows, write_loops, NULL, &table, error);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %s", path);
+    enum status status = writer(rows, table, memory, error);
+    if (fclose(memory) != 0 && status == STATUS_OK)
+        status = error_set(error, STATUS_NO_MEMORY, "no memory for %s", path);
     if (status == STATUS_OK)
-        status = store(path, &table, error);
-    free(table.text);
+        status = write_text(path, text, size, error);
+    free(text);
     return status;
 }
 
@@ -143,16 +133,9 @@ static enum status write_scenario(const struct inspect_rows *rows, const char *o
     if (path.failed)
         return error_set(error, STATUS_NO_MEMORY, "no memory for a file name");
     const char *slash = strrchr(path.text, '/');
-    struct rendered scenario = {0}, table = {0};
-    enum status status = render(rows, inspect_scenario, slash != NULL ? slash + 1 : path.text, &scenario, error);
+    enum status status = write_file(rows, output, inspect_scenario, slash != NULL ? slash + 1 : path.text, error);
     if (status == STATUS_OK)
-        status = render(rows, write_loops, NULL, &table, error);
-    if (status == STATUS_OK)
-        status = store(output, &scenario, error);
-    if (status == STATUS_OK)
-        status = store(path.text, &table, error);
-    free(scenario.text);
-    free(table.text);
+        status = write_file(rows, path.text, write_loops, NULL, error);
     if (status == STATUS_OK)
         (void)printf("%s, %s: occam predict %s says what to answer\n", output, path.text, output);
     text_buffer_release(&path);
@@ -179,7 +162,7 @@ static enum status answer(const struct inspect_rows *rows, const struct inspect_
     if (options->form == INSPECT_TABLE)
         return answer_table(rows, options, error);
     if (options->form == INSPECT_LOOPS)
-        return options->output != NULL ? write_table_file(rows, options->output, error)
+        return options->output != NULL ? write_file(rows, options->output, write_loops, NULL, error)
                                        : inspect_loop_table(rows, stdout, error);
     return options->output != NULL ? write_scenario(rows, options->output, error)
                                    : inspect_scenario(rows, "loops.csv", stdout, error);

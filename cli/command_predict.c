@@ -394,6 +394,21 @@ static void print_kernels(const struct question *question, const struct predicti
     }
 }
 
+/* A calibration fits the parameters that its rows inform; the others stay assumed. */
+static void print_parameter_sources(const struct model_parameters *parameters)
+{
+    int fitted = 0;
+
+    for (int i = 0; i < PARAMETER_COUNT; i++)
+        fitted += parameters->items[i].source == INPUT_SOURCE_FITTED;
+    (void)printf("\n  model parameters ");
+    if (fitted == 0)
+        (void)printf("%s (%s)\n", input_source_name(parameters_source(parameters)), parameters->calibration);
+    else
+        (void)printf("%d of %d fitted, the others %s (calibration %s)\n", fitted, (int)PARAMETER_COUNT,
+                     input_source_name(INPUT_SOURCE_ASSUMED), parameters->calibration);
+}
+
 static void print_inputs(const struct question *question, const struct prediction *prediction)
 {
     const struct kernel_case *kernel = &prediction->layer.kernels[prediction_first_kernel(&prediction->layer)];
@@ -405,8 +420,7 @@ static void print_inputs(const struct question *question, const struct predictio
     for (size_t i = 0; i < TIMING_FIGURES; i++)
         (void)printf("%s %s %s", i == 0 ? "" : ",", timing_figures[i].name,
                      input_source_name(question->device->figures[timing_figures[i].id].source));
-    (void)printf("\n  model parameters %s (%s)\n", input_source_name(parameters_source(&question->parameters)),
-                 question->parameters.calibration);
+    print_parameter_sources(&question->parameters);
     if (prediction->has_step)
         (void)printf("  step time: %s\n", prediction->step_reason);
 }

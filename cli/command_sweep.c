@@ -305,7 +305,8 @@ static enum status prepare(struct sweep_run *run, const struct sweep_options *op
     *request = (struct sweep_request){.scenario = run->question->scenario,
                                       .parameters = &run->question->parameters,
                                       .calibrated = run->question->calibrated,
-                                      .extrapolate_all = run->question->other_calibration_device,
+                                      .extrapolate_all = run->question->other_calibration_device ||
+                                                         run->question->other_calibration_kernel,
                                       .serving = &run->question->serving,
                                       .varied = run->varied,
                                       .where = options->where,

@@ -210,9 +210,9 @@ int command_help(int argc, char **argv);
 #define MEASURE_SUMMARY "run verification kernels on a GPU, or compile them"
 #define MEASURE_USAGE                                                                                                  \
     "measure KERNEL|SCENARIO|PLAN [...] [--out DIR] [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] "         \
-    "[--limit "                                                                                                        \
-    "N] [--seed N] [--check-only | --compile-only | --dry-run] [--arch LIST] [--cache DIR] [--nvrtc LIBRARY] "         \
-    "[--format text|json|csv] | measure --list"
+    "[--limit N] [--seed N] [--reference-every N] [--config-limit T] [--sample-time T] "                               \
+    "[--check-only | --compile-only [--code DIR] [--shard I/N] | --dry-run] [--arch LIST] [--cache DIR] "              \
+    "[--nvrtc LIBRARY] [--device-backend B] [--format text|json|csv] | measure --list"
 #define MEASURE_HELP                                                                                                   \
     "Runs the verification kernels on the GPU of this machine: a prediction first, then correctness against\n"         \
     "float64, then times; every configuration in a worker process under a time limit. Rows with all raw\n"             \
@@ -260,8 +260,8 @@ int command_help(int argc, char **argv);
 #define CALIBRATE_SUMMARY "measurements into model parameters with uncertainty; drift"
 #define CALIBRATE_USAGE                                                                                                \
     "calibrate [MEASUREMENTS...] --scenario S [--train N | --train-rows FILE | --design N] [-o FILE] [--name X] "      \
-    "[--check CALIBRATION] [--kernel K] [--time-column C] [--first-kernel] [--device D] [--device-file FILE] "         \
-    "[--seed N] [--level P] [--format text|json|csv]"
+    "[--kernel K] [--time-column C] [--first-kernel] [--device D] [--device-file FILE] [--seed N] [--level P] "        \
+    "[--format text|json|csv] | calibrate --check CALIBRATION MEASUREMENTS... [--scenario S]"
 #define CALIBRATE_HELP                                                                                                 \
     "Fits the kernel-time model to measured rows: parameters with their uncertainty, a process on what the\n"          \
     "model leaves over where cross-validation shows that it helps, and intervals stretched until they hold.\n"         \
@@ -271,7 +271,8 @@ int command_help(int argc, char **argv);
     "calibration still holds for a handful of rows: exit code 1 when it does not.\n"                                   \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
-    "  --scenario S          scenario that the columns belong to: a YAML file, or the name of one built in\n"          \
+    "  --scenario S          scenario that the columns belong to: a YAML file, or the name of one built in;\n"         \
+    "                        with --check: default, the one that the calibration was made with\n"                      \
     "  --train N             learn from N rows drawn at random (default: all)\n"                                       \
     "  --train-rows FILE     learn from the configurations listed in this CSV file\n"                                  \
     "  --design N            learn from the N most informative rows; without measurements: say which to measure\n"     \
@@ -353,8 +354,8 @@ int command_help(int argc, char **argv);
 #define COMPARE_SUMMARY "formula, simulator and measurement side by side"
 #define COMPARE_USAGE                                                                                                  \
     "compare SCENARIO [MEASUREMENTS...] [--budget F] [--top K] [--kernel K] [--time-column C] [--first-kernel] "       \
-    "[-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration NAME] [--level P] "                 \
-    "[--format text|json|csv]"
+    "[-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration NAME] [--form FORM] "               \
+    "[--level P] [--format text|json|csv]"
 #define COMPARE_HELP                                                                                                   \
     "Every measured configuration by the formulas of `occam predict` and by `occam simulate cta`, with the\n"          \
     "same parameters. Where the two are further apart than the budget, says which of them the measurement\n"           \

@@ -359,14 +359,15 @@ static enum status check_rows(const struct inspect_rows *rows, struct error *err
         const struct compiled_kernel *kernel = &rows->items[row].variant->kernel;
         if (!compiled_names_match(kernel->name, first->name)) {
             return error_set(error, STATUS_USAGE,
-                             "a scenario is of one kernel; there are %.60s and %.60s: choose with "
+                             "a scenario is of one kernel; here are several, such as %.60s and %.60s: choose with "
                              "--kernel",
                              first->name, kernel->name);
         }
         if (kernel->arch != first->arch) {
-            return error_set(error, STATUS_USAGE,
-                             "a scenario is for one architecture; there are sm_%u and sm_%u: choose with --arch",
-                             first->arch, kernel->arch);
+            return error_set(
+                error, STATUS_USAGE,
+                "a scenario is for one architecture; here are several, such as sm_%u and sm_%u: choose with --arch",
+                first->arch, kernel->arch);
         }
     }
     if (rows->count > SCENARIO_KNOB_VALUES_MAX) {

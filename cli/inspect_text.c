@@ -206,6 +206,7 @@ static void text_row(struct report *report, const struct inspect_row *row)
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
         text_figure(report, kernel, shown[i]);
     }
+    report_string(report, "stem", row->variant->stem);
     report_end(report);
 }
 
@@ -223,15 +224,17 @@ static enum status print_table(const struct inspect_rows *rows, struct error *er
                                                    {"spill_load_bytes", "refilled B", 12},
                                                    {"barriers", "barriers", 12},
                                                    {"cluster_ctas", "cluster", 12},
-                                                   {"num_stages", "stages", 12}};
+                                                   {"num_stages", "stages", 12},
+                                                   {"stem", "in the index", 0}};
+    /* The names of an index tell variants apart; those of a cache are hashes. */
+    const size_t count = sizeof columns / sizeof columns[0] - (rows->code->has_index ? 0 : 1);
     struct report report = {0};
     report_begin_rows(&report, "rows");
     for (size_t i = 0; i < rows->count; i++) {
         text_row(&report, &rows->items[i]);
     }
     report_end(&report);
-    enum status status =
-        report_print_table(&report, "rows", columns, sizeof columns / sizeof columns[0], stdout, error);
+    enum status status = report_print_table(&report, "rows", columns, count, stdout, error);
     report_release(&report);
     return status;
 }

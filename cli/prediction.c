@@ -241,7 +241,10 @@ static void judge_calibration(const struct question *question, const struct cali
     if (!time->extrapolating)
         return;
     prediction->extrapolating = true;
-    if (question->other_calibration_device)
+    if (question->other_calibration_kernel)
+        (void)snprintf(prediction->extrapolation, sizeof prediction->extrapolation, "%.40s was calibrated with %.60s",
+                       question->parameters.calibration, question->calibration->scenario);
+    else if (question->other_calibration_device)
         (void)snprintf(prediction->extrapolation, sizeof prediction->extrapolation, "%.40s was calibrated on %.60s",
                        question->parameters.calibration, question->calibration->device);
     else

@@ -21,7 +21,7 @@ struct question_options {
     double level;
     const char *form;        /* of the step time; NULL: the scenario's own */
     const char *calibration; /* file or name; NULL: the scenario's own; "none" */
-    bool form_only;          /* leave a calibration's residual process out: for comparisons (MODEL.md CAL-10) */
+    bool form_only;          /* leave a calibration's residual process out: for comparisons (MODEL.md CAL-11) */
     enum output_format format;
 };
 
@@ -57,6 +57,7 @@ struct question {
     struct calibrated_model *calibrated;                  /* owned; of that calibration, when timed */
     double log_factor[PARAMETER_COUNT * PARAMETER_COUNT]; /* parameters.log_factor points here */
     bool other_calibration_device; /* the calibration was made on another GPU: it extrapolates everywhere */
+    bool other_calibration_kernel; /* it was made with another scenario: likewise */
     bool timed;                    /* time_model is ready; else untimed says what is missing */
     struct time_model time_model;
     struct error untimed;

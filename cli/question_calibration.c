@@ -19,13 +19,17 @@ static void warn_of_differences(const struct question *question)
         (void)fprintf(stderr, "occam: warning: calibration %s: %s\n", question->calibration->name, match.texts[i]);
 }
 
-/* The device of the calibration takes its place in the catalogue by name; where it is not there, its figures count as
- * assumed. */
+/* A calibration of another scenario is taken for one of another kernel. The device of the calibration takes its place
+ * in the catalogue by name; where it is not there, its figures count as assumed. */
 static void carry_over(struct question *question)
 {
     const struct gpu_device *from = NULL;
     struct error ignored = {0};
 
+    question->other_calibration_kernel =
+        strcmp(question->calibration->scenario, scenario_name(question->scenario)) != 0;
+    if (question->other_calibration_kernel)
+        calibration_transfer_kernel(question->calibration);
     question->other_calibration_device = strcmp(question->calibration->device, question->device->name) != 0;
     if (!question->other_calibration_device)
         return;
@@ -94,7 +98,8 @@ void question_predict_layer(const struct question *question, const struct layer_
         calibrated_time_predict(question->calibrated, layer, result);
         if (result->layer.feasible && result->layer.time_s > 0)
             move_layer(result);
-        result->extrapolating = result->extrapolating || question->other_calibration_device;
+        result->extrapolating =
+            result->extrapolating || question->other_calibration_device || question->other_calibration_kernel;
         return;
     }
     memset(result, 0, sizeof *result);

@@ -240,11 +240,14 @@ static void print_kernel(const char *name, const struct kernel_simulation *kerne
     if (!isnan(kernel->load_latency_s))
         (void)printf("  loads           %s from request to arrival, %s with nothing else under way\n",
                      quantity_time(kernel->load_latency_s, a), quantity_time(kernel->load_alone_s, b));
+    /* Times are sums of many steps: a smaller share is what rounding left. */
+    static const double ROUNDING = 1e-9;
     (void)printf("  stage           of a CTA's time   spent queueing\n");
     for (int i = 0; i < CTA_STAGE_COUNT; i++)
         if (kernel->stage_share[i] > 0)
             (void)printf("    %-12s %16s %16s\n", cta_stage_name((enum cta_stage)i),
-                         quantity_percent(kernel->stage_share[i], a), quantity_percent(kernel->queued_share[i], b));
+                         quantity_percent(kernel->stage_share[i], a),
+                         quantity_percent(kernel->queued_share[i] < ROUNDING ? 0 : kernel->queued_share[i], b));
 }
 
 static void print_text(const struct cta_answer *answer)

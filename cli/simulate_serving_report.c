@@ -261,6 +261,19 @@ static void print_limits(const struct serving_setup *setup, const struct serving
                  quantity_percent(result->within_limits_fraction, share));
 }
 
+static void print_lengths(const struct serving_setup *setup)
+{
+    const struct serving_options *options = &setup->options;
+    char prompt[QUANTITY_TEXT_SIZE], output[QUANTITY_TEXT_SIZE];
+
+    if (setup->from_trace)
+        (void)printf("Lengths: those of %s\n", options->trace);
+    else
+        (void)printf("Lengths: %s prompt and %s output tokens a request, %s (--input-tokens, --output-tokens)\n",
+                     quantity_whole((double)options->input_tokens, prompt),
+                     quantity_whole((double)options->output_tokens, output), options->lengths);
+}
+
 static void print_load(const struct serving_result *result)
 {
     char a[QUANTITY_TEXT_SIZE], b[QUANTITY_TEXT_SIZE], c[QUANTITY_TEXT_SIZE], d[QUANTITY_TEXT_SIZE];
@@ -312,6 +325,7 @@ static enum status print_text(const struct report *report, const struct serving_
 
     (void)printf("%s on %s, %s arrivals\nStep time: %s\n", scenario_name(setup->question.scenario),
                  setup->question.device->title, setup->arrivals_name, setup->times.basis);
+    print_lengths(setup);
     if (count > 1) {
         (void)printf("\n");
         return report_print_table(report, "over_seeds", columns, sizeof columns / sizeof columns[0], stdout, error);

@@ -319,9 +319,10 @@ enum status validate_print(const struct validate_run *run, FILE *stream, struct 
     char text[160];
     (void)fprintf(
         stream,
-        "Trained on %s, judged on %zu others%s\n%u splits: medians; from and to are the 10th and 90th percentile\n\n",
+        "Trained on %s, judged on %zu others%s\n%u split%s: medians; from and to are the 10th and 90th percentile\n\n",
         validate_split_text(run, text, sizeof text), run->result.test_rows,
-        run->options->shuffle_times ? " (times dealt to other rows: nothing to learn)" : "", run->result.splits);
+        run->options->shuffle_times ? " (times dealt to other rows: nothing to learn)" : "", run->result.splits,
+        run->result.splits == 1 ? "" : "s");
     record_predictors(&report, run);
     record_slices(&report, run);
     record_worst(&report, run);

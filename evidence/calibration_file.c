@@ -137,13 +137,14 @@ static enum status io_failure(const char *path, const char *what, struct error *
     return error_set_at(error, STATUS_IO, path, 0, 0, "%s: %s", what, strerror(errno));
 }
 
-/* The document into `temporary`, then onto the disk. */
-static enum status write_temporary(const char *temporary, struct json_writer *writer, struct error *error)
+/* The document into `temporary`, then onto the disk. Errors name the file that was asked for. */
+static enum status write_temporary(const char *temporary, const char *path, struct json_writer *writer,
+                                   struct error *error)
 {
     const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (!stream) {
-        const enum status status = io_failure(temporary, "cannot be written", error);
+        const enum status status = io_failure(path, "cannot be written", error);
         if (descriptor >= 0) {
             (void)close(descriptor);
         }
@@ -151,10 +152,10 @@ static enum status write_temporary(const char *temporary, struct json_writer *wr
     }
     enum status status = json_writer_print(writer, stream, error);
     if (status == STATUS_OK && (fflush(stream) != 0 || fsync(descriptor) != 0)) {
-        status = io_failure(temporary, "cannot be written", error);
+        status = io_failure(path, "cannot be written", error);
     }
     if (fclose(stream) != 0 && status == STATUS_OK) {
-        status = io_failure(temporary, "cannot be written", error);
+        status = io_failure(path, "cannot be written", error);
     }
     return status;
 }
@@ -170,7 +171,7 @@ static enum status write_through(const char *path, struct json_writer *writer, s
     if (stat(path, &state) == 0 && !S_ISREG(state.st_mode)) {
         return error_set_at(error, STATUS_IO, path, 0, 0, "is no regular file: a calibration is not written there");
     }
-    enum status status = write_temporary(temporary, writer, error);
+    enum status status = write_temporary(temporary, path, writer, error);
     if (status == STATUS_OK && rename(temporary, path) != 0) {
         status = io_failure(path, "cannot be written", error);
     }

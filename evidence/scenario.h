@@ -60,7 +60,7 @@ const char *scenario_name(const struct scenario *scenario);
 const char *scenario_title(const struct scenario *scenario); /* one line, "" if none */
 /* The calibration that the file names: a bare name, or a path from the file's folder on; NULL if none. */
 const char *scenario_calibration(const struct scenario *scenario);
-const char *scenario_path(const struct scenario *scenario);  /* file, or "built in: NAME" */
+const char *scenario_path(const struct scenario *scenario); /* file, or "built in: NAME" */
 const struct gpu_device *scenario_device(const struct scenario *scenario);
 /* FNV-1a 64 of the file's bytes, for provenance. */
 uint64_t scenario_hash(const struct scenario *scenario);

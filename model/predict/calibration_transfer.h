@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * A calibration made on one GPU, used for another (docs/MODEL.md CAL-9), and at another interval level. */
+ * A calibration made on one GPU, used for another or for one kernel, used for another (docs/MODEL.md CAL-9, CAL-12),
+ * and at another interval level. */
 #ifndef OCCAM_MODEL_PREDICT_CALIBRATION_TRANSFER_H
 #define OCCAM_MODEL_PREDICT_CALIBRATION_TRANSFER_H
 
@@ -11,6 +12,10 @@
  * share between GPUs; the error of the form grows by all that the residual process corrects, which may be another
  * there. from: NULL where the device of the calibration is not known (its figures then count as assumed). */
 void calibration_transfer(struct calibration *calibration, const struct gpu_device *from, const struct gpu_device *to);
+
+/* A calibration made with one kernel, used for another: its parameters hold what the first description gets wrong, so
+ * the error of the form grows by what was seen between kernels (CAL-12). */
+void calibration_transfer_kernel(struct calibration *calibration);
 
 /* Standard deviation of ln(figure) by its source (CAL-9): measured 0.03, datasheet 0.05, literature 0.15, others 0.4.
  */

@@ -133,6 +133,21 @@ START_TEST(transfer_widens)
 }
 END_TEST
 
+/* For another kernel: the same parameters, and a wider form. */
+START_TEST(another_kernel_widens)
+{
+    struct calibration moved = calibration;
+    calibration_transfer_kernel(&moved);
+    ck_assert_double_gt(moved.form_log_sigma, 0.3);
+    ck_assert_double_ge(moved.form_log_sigma, calibration.form_log_sigma);
+    ck_assert_double_eq(moved.parameters.model_log_sigma, moved.form_log_sigma);
+    for (int i = 0; i < PARAMETER_COUNT; i++) {
+        ck_assert_double_eq(moved.parameters.items[i].value, calibration.parameters.items[i].value);
+        ck_assert_double_eq(moved.covariance[i][i], calibration.covariance[i][i]);
+    }
+}
+END_TEST
+
 START_TEST(sources_are_ordered)
 {
     ck_assert_double_lt(figure_log_sigma(INPUT_SOURCE_MEASURED), figure_log_sigma(INPUT_SOURCE_DATASHEET));
@@ -186,11 +201,13 @@ Suite *suite_calibration_drift(void)
     Suite *suite = suite_create("calibration_drift");
     TCase *tcase = tcase_create("measured");
     tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, setup, teardown);
+    /* In each test's own process: threads that OpenMP left in the runner would not survive the fork of later tests. */
+    tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, holds_until_times_shift);
     tcase_add_test(tcase, shift_is_measured);
     tcase_add_test(tcase, too_few_rows_show_nothing);
     tcase_add_test(tcase, transfer_widens);
+    tcase_add_test(tcase, another_kernel_widens);
     tcase_add_test(tcase, levels_follow_the_normal_distribution);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("formulas");
