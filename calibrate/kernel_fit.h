@@ -35,7 +35,8 @@ struct kernel_fit {
     bool converged;
     bool informed[PARAMETER_COUNT]; /* the rows narrowed the prior by at least a tenth */
     unsigned note_count;
-    char notes[KERNEL_FIT_NOTES_MAX][160]; /* correlated, unseen, at the end of the physical range: one sentence each */
+    char notes[KERNEL_FIT_NOTES_MAX]
+              [160]; /* correlated, at the end of the physical range, far from the prior: one sentence each */
 };
 
 /* rows[i] may be picked by index: which holds count indices into rows (NULL: the first count). priors: values and

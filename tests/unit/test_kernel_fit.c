@@ -85,11 +85,10 @@ START_TEST(one_odd_row_does_not_bend_the_fit)
 }
 END_TEST
 
-START_TEST(what_no_row_sees_keeps_its_prior_and_is_named)
+START_TEST(what_no_row_sees_keeps_its_prior_and_is_marked)
 {
     struct synthetic_rows data;
     struct kernel_fit fit;
-    unsigned unseen = 0;
     synthetic_rows_create(&data, "gqa-split-decode", 10, 3, 0.5, NOISE);
     for (size_t i = 0; i < data.rows.count; i++) { /* without spills nothing tells what one costs */
         for (uint32_t k = 0; k < data.rows.rows[i].layer.kernel_count; k++) {
@@ -101,11 +100,6 @@ START_TEST(what_no_row_sees_keeps_its_prior_and_is_named)
     const double value = data.priors.items[PARAMETER_SPILL_CYCLES].value;
     ck_assert(fabs(fit.parameters.items[PARAMETER_SPILL_CYCLES].value / value - 1) < 1e-6);
     ck_assert(fit.parameters.items[PARAMETER_SPILL_CYCLES].source != INPUT_SOURCE_FITTED);
-    const char *name = parameter_describe(PARAMETER_SPILL_CYCLES)->name;
-    for (unsigned i = 0; i < fit.note_count; i++) {
-        unseen += strstr(fit.notes[i], name) != NULL;
-    }
-    ck_assert_uint_eq(unseen, 1);
     synthetic_rows_release(&data);
 }
 END_TEST
@@ -173,7 +167,7 @@ Suite *suite_kernel_fit(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, known_parameters_are_found_within_their_uncertainty);
     tcase_add_test(tests, one_odd_row_does_not_bend_the_fit);
-    tcase_add_test(tests, what_no_row_sees_keeps_its_prior_and_is_named);
+    tcase_add_test(tests, what_no_row_sees_keeps_its_prior_and_is_marked);
     tcase_add_test(tests, more_rows_narrow_the_parameters);
     tcase_add_test(tests, rows_by_index_are_those_rows);
     tcase_add_test(tests, impossible_rows_are_refused_by_line);
