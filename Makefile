@@ -33,7 +33,8 @@ LDFLAGS ?=
 OCCAM_SHARED ?= ../shared
 export OCCAM_SHARED
 
-ALL_ROOMS := base model/describe model/predict sim kernels calibrate evidence plots cli
+EVIDENCE_ROOMS := evidence evidence/code evidence/scenario evidence/serving evidence/profiles evidence/claims evidence/ledger
+ALL_ROOMS := base model/describe model/predict sim kernels calibrate calibrate/experiment $(EVIDENCE_ROOMS) plots cli
 ROOMS ?= $(ALL_ROOMS)
 
 ifeq ($(filter $(CONFIG),release debug coverage),)
@@ -350,7 +351,7 @@ $(FUZZ_PROGRAMS): $(FUZZ_FOLDER)/libfuzzer/%: $(FUZZ_FOLDER)/%.o $(LIBRARY) $(BU
 fuzz: ## look for inputs that break a reader: FUZZ="sass ptx" FUZZ_SECONDS=60 (clang and libFuzzer: .ci/install fuzz)
 	@command -v '$(FUZZ_CC)' >/dev/null || { echo 'fuzz needs $(FUZZ_CC): run  .ci/install fuzz' >&2; exit 1; }
 	@$(MAKE) CC='$(FUZZ_CC)' CONFIG=release SANITIZE=fuzzer-no-link,address,undefined OPENMP= CUDA=0 STRICT=0 WARNINGS=-Wall \
-	    ROOMS='base model/describe model/predict evidence' FUZZ='$(FUZZ)' fuzz-run
+	    ROOMS='base model/describe model/predict $(EVIDENCE_ROOMS)' FUZZ='$(FUZZ)' fuzz-run
 fuzz-run: $(FUZZ_PROGRAMS)
 	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/fuzz.sh $(FUZZ_FOLDER)/libfuzzer $(FUZZ)
 fuzz-replay: ## try all inputs of tests/fuzz/corpus again, under the sanitizers of the plain compiler

@@ -5,7 +5,7 @@
 #define OCCAM_CALIBRATE_CONFIG_JUDGE_H
 
 #include "calibrate/config_sweep.h"
-#include "evidence/expression.h"
+#include "evidence/scenario/expression.h"
 #include "model/predict/occupancy.h"
 #include "model/predict/tile_cost.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 
 enum {
     CONFIG_VARIABLES_MAX = SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "calibrate/config_space.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/describe/model_parameters.h"
 #include "model/predict/calibrated_time.h"
 #include "model/predict/kernel_time.h"

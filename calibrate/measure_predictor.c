@@ -10,7 +10,7 @@
 
 #include "base/text_buffer.h"
 #include "base/units.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/describe/model_parameters.h"
 #include "model/predict/kernel_time.h"
 

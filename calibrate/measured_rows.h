@@ -5,7 +5,7 @@
 #define OCCAM_CALIBRATE_MEASURED_ROWS_H
 
 #include "calibrate/kernel_fit.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 
 struct measured_rows_options {
     const char *time_column; /* NULL: time_us, else the only column named time_ns, time_us, time_ms or time_s; the unit

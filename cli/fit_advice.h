@@ -3,7 +3,7 @@
 #ifndef OCCAM_CLI_FIT_ADVICE_H
 #define OCCAM_CLI_FIT_ADVICE_H
 
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 
 enum {
     FIT_ADVICE_CHANGES_MAX = 2,

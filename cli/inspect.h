@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/report.h"
-#include "evidence/compiled_code.h"
+#include "evidence/code/compiled_code.h"
 
 struct inspect_row {
     const struct code_variant *variant;

@@ -10,7 +10,7 @@
 
 #include "base/text_buffer.h"
 #include "cli/inspect.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 
 enum {
     NAME_LENGTH_MAX = 60,

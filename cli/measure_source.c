@@ -9,8 +9,8 @@
 
 #include "base/text_buffer.h"
 #include "cli/measure_request.h"
-#include "evidence/measure_plan.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/measure_plan.h"
+#include "evidence/scenario/scenario.h"
 
 enum {
     NAMES_MAX = 64,

@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/step_law.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/describe/model_parameters.h"
 #include "model/predict/calibrated_time.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "cli/simulate.h"
-#include "evidence/request_trace.h"
+#include "evidence/serving/request_trace.h"
 
 /* A trial of a search is given up when it takes this many times as long as its arrivals should: loads that can be
  * served take hardly more than once. */

@@ -2,8 +2,8 @@
  * Fuzz target: a text as ptxas log and as cuobjdump's resource report; kernels, or a message and none. */
 #include <string.h>
 
-#include "evidence/compiler_log.h"
-#include "evidence/resource_usage_text.h"
+#include "evidence/code/compiler_log.h"
+#include "evidence/code/resource_usage_text.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static void check(enum status status, struct compiled_kernel_list *list, const struct error *error)

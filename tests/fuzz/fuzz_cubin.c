@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Fuzz target: a cubin (ELF); the list of kernels must be whole, or empty with a message. */
-#include "evidence/cubin_file.h"
+#include "evidence/code/cubin_file.h"
 #include "tests/fuzz/fuzz_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "evidence/expression.h"
+#include "evidence/scenario/expression.h"
 #include "tests/fuzz/fuzz_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,9 +2,9 @@
  * Fuzz target: PTX text, its control flow and its profile; what came out must be whole. */
 #include <math.h>
 
-#include "evidence/code_loops.h"
-#include "evidence/code_profile.h"
-#include "evidence/ptx_listing.h"
+#include "evidence/code/code_loops.h"
+#include "evidence/code/code_profile.h"
+#include "evidence/code/ptx_listing.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static void check_registers(const struct code_listing *listing, const uint32_t *registers, uint32_t count)

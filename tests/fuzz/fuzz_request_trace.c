@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "evidence/request_trace.h"
+#include "evidence/serving/request_trace.h"
 #include "tests/fuzz/fuzz_target.h"
 
 /* Requests in the order of time, with tokens; else an error that says where. */

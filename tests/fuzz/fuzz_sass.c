@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Fuzz target: SASS text; what came out must be whole, and must do for a profile. */
-#include "evidence/code_profile.h"
-#include "evidence/sass_listing.h"
+#include "evidence/code/code_profile.h"
+#include "evidence/code/sass_listing.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static void check_registers(const struct code_listing *listing, const uint32_t *registers, uint32_t count)

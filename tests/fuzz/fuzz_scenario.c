@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "tests/fuzz/fuzz_target.h"
 
 struct fuzz_files {

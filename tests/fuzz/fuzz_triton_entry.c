@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Fuzz target: one JSON file of a Triton cache; a kernel, or none, or a message. */
-#include "evidence/triton_entry.h"
+#include "evidence/code/triton_entry.h"
 #include "tests/fuzz/fuzz_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,7 @@
 #include "base/text_buffer.h"
 #include "evidence/device_catalogue.h"
 #include "evidence/embedded_data.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/kernel_time.h"
 #include "model/predict/step_time.h"
 

@@ -10,7 +10,7 @@
 #include "base/csv.h"
 #include "base/statistics.h"
 #include "base/units.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/kernel_time.h"
 
 enum {

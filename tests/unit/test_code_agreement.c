@@ -10,10 +10,10 @@
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
-#include "evidence/code_profile.h"
-#include "evidence/compiled_code.h"
-#include "evidence/ptx_listing.h"
-#include "evidence/sass_listing.h"
+#include "evidence/code/code_profile.h"
+#include "evidence/code/compiled_code.h"
+#include "evidence/code/ptx_listing.h"
+#include "evidence/code/sass_listing.h"
 #include "tests/support/shared_data.h"
 #include "tests/support/temp_dir.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/random.h"
 #include "base/text_buffer.h"
-#include "evidence/code_loops.h"
-#include "evidence/ptx_listing.h"
+#include "evidence/code/code_loops.h"
+#include "evidence/code/ptx_listing.h"
 #include "tests/support/property.h"
 
 #define HEAD ".version 8.7\n.target sm_90a\n.entry k(.param .u32 n)\n{\n"

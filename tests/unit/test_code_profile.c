@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
-#include "evidence/code_profile.h"
-#include "evidence/ptx_listing.h"
-#include "evidence/sass_listing.h"
+#include "evidence/code/code_profile.h"
+#include "evidence/code/ptx_listing.h"
+#include "evidence/code/sass_listing.h"
 #include "tests/support/assert_close.h"
 #include "tests/support/temp_dir.h"
 

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/text_buffer.h"
-#include "evidence/compiled_code.h"
-#include "evidence/compiler_log.h"
-#include "evidence/cubin_file.h"
-#include "evidence/ptx_listing.h"
-#include "evidence/resource_usage_text.h"
-#include "evidence/triton_entry.h"
+#include "evidence/code/compiled_code.h"
+#include "evidence/code/compiler_log.h"
+#include "evidence/code/cubin_file.h"
+#include "evidence/code/ptx_listing.h"
+#include "evidence/code/resource_usage_text.h"
+#include "evidence/code/triton_entry.h"
 #include "tests/support/temp_dir.h"
 
 Suite *suite_compiled_code(void);

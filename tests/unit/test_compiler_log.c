@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
-#include "evidence/compiler_log.h"
-#include "evidence/cubin_file.h"
-#include "evidence/resource_usage_text.h"
+#include "evidence/code/compiler_log.h"
+#include "evidence/code/cubin_file.h"
+#include "evidence/code/resource_usage_text.h"
 
 Suite *suite_compiler_log(void);
 

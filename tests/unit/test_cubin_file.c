@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
-#include "evidence/cubin_file.h"
+#include "evidence/code/cubin_file.h"
 
 Suite *suite_cubin_file(void);
 

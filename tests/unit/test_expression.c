@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "evidence/expression.h"
+#include "evidence/scenario/expression.h"
 #include "tests/support/assert_close.h"
 #include "tests/support/floating_point_flags.h"
 

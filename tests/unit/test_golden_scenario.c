@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "calibrate/step_time_fit.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/step_time.h"
 #include "model/predict/variant_effect.h"
 #include "tests/support/assert_close.h"

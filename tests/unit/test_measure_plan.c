@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "calibrate/measure_predictor.h"
-#include "evidence/measure_plan.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/measure_plan.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/kernel_time.h"
 #include "tests/support/assert_close.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/csv.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/occupancy.h"
 
 Suite *suite_own_kernels(void);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
-#include "evidence/ptx_listing.h"
+#include "evidence/code/ptx_listing.h"
 
 #define HEAD   ".version 8.7\n.target sm_90a\n"
 #define KERNEL HEAD ".visible .entry k(.param .u64 a, .param .u32 n)\n{\n"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/kernel_time.h"
 #include "model/predict/step_time.h"
 #include "tests/support/assert_close.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evidence/request_trace.h"
+#include "evidence/serving/request_trace.h"
 #include "tests/support/assert_close.h"
 
 enum {

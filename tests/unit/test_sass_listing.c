@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
-#include "evidence/sass_instruction.h"
-#include "evidence/sass_listing.h"
+#include "evidence/code/sass_instruction.h"
+#include "evidence/code/sass_listing.h"
 
 Suite *suite_sass_listing(void);
 

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "evidence/embedded_data.h"
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "tests/support/assert_close.h"
 #include "tests/support/temp_dir.h"
 

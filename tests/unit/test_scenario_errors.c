@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "tests/support/floating_point_flags.h"
 #include "tests/support/temp_dir.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "tests/support/temp_dir.h"
 
 Suite *suite_scenario_questions(void);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "evidence/scenario.h"
+#include "evidence/scenario/scenario.h"
 #include "model/predict/step_time.h"
 #include "sim/serving_simulator.h"
 #include "tests/support/assert_close.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
-#include "evidence/triton_entry.h"
+#include "evidence/code/triton_entry.h"
 
 Suite *suite_triton_entry(void);
 
