@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * One JSON file of a Triton compile cache: what was compiled, for what, with how many warps and how much SMEM. */
-#ifndef OCCAM_EVIDENCE_TRITON_ENTRY_H
-#define OCCAM_EVIDENCE_TRITON_ENTRY_H
+#ifndef OCCAM_EVIDENCE_CODE_TRITON_ENTRY_H
+#define OCCAM_EVIDENCE_CODE_TRITON_ENTRY_H
 
 #include "evidence/code/compiled_kernel.h"
 
