@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * JSON of benchmark programs: cut into values, single requests left out, then parsed (jansson). */
+ * JSON of benchmark programs: cut into values, single requests left out, then parsed. */
 #include <math.h>
 #include <string.h>
 
 #include "base/text_buffer.h"
+#include "evidence/json_tolerant.h"
 #include "evidence/serving/serving_reader.h"
 
 enum {
-    DEPTH_MAX = 200,
     PATH_PART_MAX = 64
 };
 
 /* What the files hold of single requests: nothing of it is read, and it can be most of the file. */
-static const char *const request_keys[] = {
-    "itls",        "ttfts",           "generated_texts", "errors",         "start_times", "input_lens",
-    "output_lens", "request_samples", "requests",        "prompt_lengths", "latencies",   "samples"};
+static const char *const request_keys[] = {"itls",        "ttfts",          "generated_texts", "errors",
+                                           "start_times", "input_lens",     "output_lens",     "request_samples",
+                                           "requests",    "prompt_lengths", "latencies",       "samples"};
 
 static bool is_space(char c)
 {
@@ -115,24 +115,6 @@ static bool take_string(struct cleaner *self)
     return true;
 }
 
-/* Python writes numbers that JSON does not have. */
-static bool take_bare_word(struct cleaner *self)
-{
-    static const struct {
-        const char *word, *instead;
-    } words[] = {{"NaN", "null"}, {"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}};
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t length = strlen(words[i].word);
-
-        if ((size_t)(self->end - self->at) >= length && memcmp(self->at, words[i].word, length) == 0) {
-            replace(self, self->at + length, words[i].instead);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Cleans the value at `at` into out. NULL and a reason, or where it ends. */
 static const char *clean_value(const char *at, const char *end, struct text_buffer *out, const char **reason)
 {
@@ -148,9 +130,7 @@ static const char *clean_value(const char *at, const char *end, struct text_buff
                 return NULL;
             continue;
         }
-        if ((c == 'N' || c == 'I' || c == '-') && take_bare_word(&self))
-            continue;
-        if ((c == '{' || c == '[') && ++depth > DEPTH_MAX) {
+        if ((c == '{' || c == '[') && ++depth > JSON_DEPTH_MAX) {
             *reason = "brackets are nested too deep";
             return NULL;
         }
@@ -192,7 +172,6 @@ static enum status parse_value(const char *at, const char *end, const char **beh
                                json_t **value, struct error *error)
 {
     struct text_buffer clean = {0};
-    json_error_t json_error = {0};
     const char *reason;
     enum status status = STATUS_OK;
 
@@ -202,11 +181,12 @@ static enum status parse_value(const char *at, const char *end, const char **beh
     } else if (*behind == NULL) {
         status = error_set_at(error, STATUS_BAD_DATA, name, line, 0, "no JSON: %s", reason);
     } else {
-        *value = json_loadb(clean.text, clean.length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &json_error);
-        if (*value == NULL)
-            status = error_set_at(error, STATUS_BAD_DATA, name,
-                                  line + (json_error.line > 1 ? (unsigned)json_error.line - 1 : 0), 0, "no JSON: %s",
-                                  json_error.text);
+        struct error problem = {0};
+
+        status = json_tolerant_parse(clean.text, clean.length, name, JSON_DUPLICATES_REFUSED, value, NULL, &problem);
+        if (status != STATUS_OK) /* its lines count from the value's first */
+            status = error_set_at(error, status, name, line + (problem.line > 1 ? problem.line - 1 : 0), 0, "%s",
+                                  problem.text);
     }
     text_buffer_release(&clean);
     return status;
@@ -273,8 +253,10 @@ double serving_number(const json_t *object, const char *path)
     const json_t *value = serving_find(object, path);
     double number = (double)NAN;
 
-    if (json_is_number(value))
-        return json_number_value(value);
+    if (value == NULL)
+        return number;
+    if (json_tolerant_number(value, &number))
+        return isfinite(number) ? number : (double)NAN;
     if (json_is_string(value) && number_parse(json_string_value(value), &number) == STATUS_OK)
         return number;
     return (double)NAN;
@@ -296,5 +278,12 @@ const char *serving_text(const json_t *object, const char *path)
 
 double serving_rate(const json_t *object, const char *path)
 {
-    return strcmp(serving_text(object, path), "inf") == 0 ? (double)INFINITY : serving_positive(object, path);
+    const json_t *value = serving_find(object, path);
+    double number = 0.0;
+
+    if (strcmp(serving_text(object, path), "inf") == 0)
+        return (double)INFINITY;
+    return value != NULL && json_tolerant_number(value, &number) && isinf(number) && number > 0.0
+               ? number
+               : serving_positive(object, path);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * llama.cpp: llama-bench (one stream) as JSON, JSON lines and CSV; llama-batched-bench as JSON lines and as its table. */
+ * llama.cpp: llama-bench (one stream) as JSON, JSON lines and CSV; llama-batched-bench as JSON lines and as its table.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,8 +99,8 @@ bool serving_is_llama_bench_csv(const char *text, size_t length)
 {
     size_t line = first_line(text, length);
 
-    return length > 0 && text[0] != '{' && text[0] != '[' && holds(text, line, "n_gen") && holds(text, line, "avg_ns") &&
-           holds(text, line, "avg_ts");
+    return length > 0 && text[0] != '{' && text[0] != '[' && holds(text, line, "n_gen") &&
+           holds(text, line, "avg_ns") && holds(text, line, "avg_ts");
 }
 
 /* By column name: columns differ between versions. NaN where there is none or no number in it. */
@@ -193,8 +194,8 @@ enum {
     TABLE_COLUMNS = 10,
     CELL_SIZE = 32
 };
-static const char *const table_heads[TABLE_COLUMNS] = {"PP",     "TG",       "B",      "N_KV",     "T_PP s",
-                                                       "S_PP t/s", "T_TG s", "S_TG t/s", "T s",    "S t/s"};
+static const char *const table_heads[TABLE_COLUMNS] = {"PP",       "TG",     "B",        "N_KV", "T_PP s",
+                                                       "S_PP t/s", "T_TG s", "S_TG t/s", "T s",  "S t/s"};
 
 /* The cells between bars, without the spaces around them; false unless there are ten. */
 static bool split_cells(const char *line, const char *end, char cells[TABLE_COLUMNS][CELL_SIZE])

@@ -53,7 +53,7 @@ static double unit_ms(const json_t *metrics, const char *metric)
     static const struct {
         const char *name;
         double ms;
-    } units[] = {{"", 1.0},    {"ms", 1.0},      {"milliseconds", 1.0}, {"s", 1e3},  {"sec", 1e3},
+    } units[] = {{"", 1.0},     {"ms", 1.0},      {"milliseconds", 1.0}, {"s", 1e3},  {"sec", 1e3},
                  {"sec.", 1e3}, {"seconds", 1e3}, {"us", 1e-3},          {"ns", 1e-6}};
     char path[NAME_SIZE];
 
@@ -177,8 +177,9 @@ enum status serving_read_perf_tool(struct serving_reader *reader, const json_t *
     result->completed = statistic(metrics, "request_count", "avg");
     result->failed = statistic(metrics, "error_request_count", "avg");
     result->duration_s =
-        statistic(metrics, "benchmark_duration", "avg") *
-        (serving_find(metrics, "benchmark_duration.unit") == NULL ? 1.0 : unit_ms(metrics, "benchmark_duration") * 1e-3);
+        statistic(metrics, "benchmark_duration", "avg") * (serving_find(metrics, "benchmark_duration.unit") == NULL
+                                                               ? 1.0
+                                                               : unit_ms(metrics, "benchmark_duration") * 1e-3);
     enum status status = take_latencies(reader, result, metrics);
 
     if (status != STATUS_OK) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * One point of a serving benchmark: what its step time is, how many requests ran, what is odd about it (SERVE-14..17). */
+ * One point of a serving benchmark: what its step time is, how many requests ran, what is odd about it (STEP-20..22).
+ */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -29,9 +29,10 @@ struct serving_json {
     bool by_lines; /* each line stands for itself; lines that begin with no bracket are no values */
 };
 void serving_json_begin(struct serving_json *source, const char *text, size_t length);
-/* The next object or array; *value is the caller's (json_decref), NULL at the end. NaN becomes null, Infinity "inf", every
- * number a real; arrays and objects under keys that hold single requests become null before anything is built from them.
- * STATUS_BAD_DATA with the line of what is no JSON: with by_lines the next call goes on behind it, otherwise at the end. */
+/* The next object or array as json_tolerant_parse reads it; *value is the caller's (json_decref), NULL at the end.
+ * Arrays and objects under keys that hold single requests become null before anything is built from them.
+ * STATUS_BAD_DATA with the line of what is no JSON: with by_lines the next call goes on behind it, otherwise at the
+ * end. */
 MUST_CHECK enum status serving_json_next(struct serving_json *source, const char *name, json_t **value, unsigned *line,
                                          struct error *error);
 
@@ -49,11 +50,12 @@ double serving_rate(const json_t *object, const char *path);
 /* --- points --------------------------------------------------------------------------------------------------------
  */
 
-/* A point of this kind at the reader's file and line with everything else unknown; borrowed until the next one. NULL when
- * memory ran out or there are too many (reader->error is filled). */
+/* A point of this kind at the reader's file and line with everything else unknown; borrowed until the next one. NULL
+ * when memory ran out or there are too many (reader->error is filled). */
 struct serving_result *serving_add(struct serving_reader *reader, enum serving_result_kind kind);
 /* Joins what is not empty by ", " into the label. */
-void serving_label(struct serving_reader *reader, struct serving_result *result, const char *const *parts, size_t count);
+void serving_label(struct serving_reader *reader, struct serving_result *result, const char *const *parts,
+                   size_t count);
 /* One more sentence about the point. */
 void serving_note(struct serving_reader *reader, struct serving_result *result, const char *format, ...)
     PRINTF_LIKE(3, 4);
@@ -62,7 +64,7 @@ void serving_source(struct serving_reader *reader, struct serving_result *result
 /* Counts what is left out at the reader's place. */
 void serving_skip(struct serving_reader *reader, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Chooses the step time where the reader has not set it, the batch that ran, and the notes about them (docs/MODEL.md,
- * SERVE-14 and after). Call once every field is filled. */
+ * STEP-20..22). Call once every field is filled. */
 void serving_finish(struct serving_reader *reader, struct serving_result *result);
 
 /* mean_, median_ and p99_ of itl, tpot and ttft, as "mean_itl" + suffix, times factor into milliseconds. */

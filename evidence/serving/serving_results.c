@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/text_buffer.h"
+#include "evidence/byte_stream.h"
 #include "evidence/serving/serving_reader.h"
 
 enum {
@@ -20,10 +20,10 @@ enum {
 
 /* More telling keys first: several programs share those of vLLM. */
 static const struct serving_object_format object_formats[] = {
-    {serving_is_guidellm, serving_read_guidellm},           {serving_is_batched_bench, serving_read_batched_bench},
-    {serving_is_llama_bench, serving_read_llama_bench},     {serving_is_perf_tool, serving_read_perf_tool},
-    {serving_is_inferencex, serving_read_inferencex},       {serving_is_one_batch, serving_read_one_batch},
-    {serving_is_sglang, serving_read_sglang},               {serving_is_vllm, serving_read_vllm},
+    {serving_is_guidellm, serving_read_guidellm},       {serving_is_batched_bench, serving_read_batched_bench},
+    {serving_is_llama_bench, serving_read_llama_bench}, {serving_is_perf_tool, serving_read_perf_tool},
+    {serving_is_inferencex, serving_read_inferencex},   {serving_is_one_batch, serving_read_one_batch},
+    {serving_is_sglang, serving_read_sglang},           {serving_is_vllm, serving_read_vllm},
 };
 
 static const struct serving_text_format text_formats[] = {
@@ -132,7 +132,7 @@ static enum status read_file(const char *path, struct serving_results *results, 
 {
     char *text = NULL;
     size_t length = 0;
-    enum status status = file_read_text(path, SERVING_RESULTS_BYTES_MAX, &text, &length, error);
+    enum status status = byte_stream_read_all(path, SERVING_RESULTS_BYTES_MAX, &text, &length, error);
 
     if (status == STATUS_OK)
         status = serving_results_parse(text, length, path, results, error);
@@ -218,8 +218,8 @@ static enum status walk_entry(struct walk *walk, const char *folder, const char 
         return STATUS_OK;
     if (S_ISDIR(info.st_mode))
         return depth < FOLDER_DEPTH_MAX ? walk_folder(walk, path, depth + 1) : STATUS_OK;
-    bool is_text = ends_in(name, ".json") || ends_in(name, ".jsonl") || ends_in(name, ".csv") || ends_in(name, ".txt") ||
-                   ends_in(name, ".log") || ends_in(name, ".md");
+    bool is_text = ends_in(name, ".json") || ends_in(name, ".jsonl") || ends_in(name, ".csv") ||
+                   ends_in(name, ".txt") || ends_in(name, ".log") || ends_in(name, ".md");
 
     if (!S_ISREG(info.st_mode) || !is_text || is_second_form(folder, name))
         return STATUS_OK;
@@ -233,8 +233,9 @@ static enum status walk_folder(struct walk *walk, const char *folder, unsigned d
     enum status status = STATUS_OK;
 
     if (count < 0)
-        return depth > 0 ? STATUS_OK
-                         : error_set_at(walk->error, STATUS_MISSING, folder, 0, 0, "cannot be read: %s", strerror(errno));
+        return depth > 0
+                   ? STATUS_OK
+                   : error_set_at(walk->error, STATUS_MISSING, folder, 0, 0, "cannot be read: %s", strerror(errno));
     for (int i = 0; i < count; i++) {
         if (status == STATUS_OK)
             status = walk_entry(walk, folder, entries[i]->d_name, depth);

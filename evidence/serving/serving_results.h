@@ -48,22 +48,22 @@ struct serving_result {
     double tpot_mean_ms, tpot_median_ms, tpot_p99_ms; /* per request, without the first token */
     double ttft_mean_ms, ttft_median_ms, ttft_p99_ms;
     double duration_s, completed, failed; /* requests; +inf for request_rate only */
-    double input_tokens, output_tokens; /* per request */
-    double accept_length;               /* tokens per verification step of speculative decoding */
+    double input_tokens, output_tokens;   /* per request */
+    double accept_length;                 /* tokens per verification step of speculative decoding */
     double gpu_count;
-    double step_time_ms;     /* best estimate of one decode step (docs/MODEL.md, SERVE); NaN */
+    double step_time_ms;     /* best estimate of one decode step (docs/MODEL.md, STEP-20); NaN */
     const char *step_source; /* which field that is, and what was done to it */
-    double running;          /* requests that were decoding on average: output_tokens_per_s x mean time per token; NaN */
-    const char *note;        /* traps seen: chunks that are no tokens, warm-up, client limit, units; "" */
-    unsigned series;         /* points of one deployment and workload share it; set by serving_results_settle */
+    double running;   /* requests that were decoding on average: output_tokens_per_s x mean time per token; NaN */
+    const char *note; /* traps seen: chunks that are no tokens, warm-up, client limit, units; "" */
+    unsigned series;  /* points of one deployment and workload share it; set by serving_results_settle */
 };
 
 /* Zero-initialise; texts belong to the arena. */
 struct serving_results {
     size_t count, capacity;
     struct serving_result *items; /* in the order of the files */
-    uint64_t skipped;        /* runs and lines left out: no JSON, none of the kinds, no decode step in them */
-    char first_skipped[256]; /* where and why; "" */
+    uint64_t skipped;             /* runs and lines left out: no JSON, none of the kinds, no decode step in them */
+    char first_skipped[256];      /* where and why; "" */
     unsigned series_count;
     struct arena arena;
 };

@@ -100,7 +100,8 @@ static void take_server_latency(struct serving_reader *reader, struct serving_re
     result->output_tokens_per_s = serving_positive(object, "output_throughput");
     if (decode_s > 0.0 && result->output_tokens > 1.0) {
         result->step_time_ms = decode_s / (result->output_tokens - 1.0) * tokens / SECONDS_PER_MS;
-        serving_source(reader, result, "(latency - last_ttft) / (output_len - 1)%s", tokens > 1.0 ? " x acc_length" : "");
+        serving_source(reader, result, "(latency - last_ttft) / (output_len - 1)%s",
+                       tokens > 1.0 ? " x acc_length" : "");
         result->output_tokens_per_s = result->concurrency * tokens / result->step_time_ms / SECONDS_PER_MS;
     }
     if (!isfinite(first_s))
