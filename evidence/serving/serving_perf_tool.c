@@ -114,14 +114,17 @@ static double search_number(const json_t *value, const char *key, unsigned depth
 static double folder_concurrency(const char *path)
 {
     static const char word[] = "concurrency";
-    const char *found = NULL;
+    char digits[8] = "";
     double value = (double)NAN;
 
-    for (const char *at = strstr(path, word); at != NULL; at = strstr(at + 1, word))
-        if (isdigit((unsigned char)at[sizeof word - 1]))
-            found = at + sizeof word - 1;
-    if (found != NULL)
-        value = strtod(found, NULL);
+    for (const char *at = strstr(path, word); at != NULL; at = strstr(at + 1, word)) {
+        size_t count = strspn(at + sizeof word - 1, "0123456789");
+
+        if (count > 0 && count < sizeof digits)
+            (void)snprintf(digits, sizeof digits, "%.*s", (int)count, at + sizeof word - 1);
+    }
+    if (number_parse(digits, &value) != STATUS_OK)
+        return (double)NAN;
     return value >= 1.0 && value <= 1e6 ? value : (double)NAN;
 }
 
