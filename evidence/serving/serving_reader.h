@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What the readers of serving results share: a tolerant JSON source, fields by path, points and their notes. Private to
  * evidence/serving; callers use serving_results.h. */
-#ifndef OCCAM_EVIDENCE_SERVING_READER_H
-#define OCCAM_EVIDENCE_SERVING_READER_H
+#ifndef OCCAM_EVIDENCE_SERVING_SERVING_READER_H
+#define OCCAM_EVIDENCE_SERVING_SERVING_READER_H
 
 #include <jansson.h>
 #include <stdbool.h>
