@@ -70,7 +70,7 @@ struct run {
     double *arrivals;                /* [slot][buffer] */
     uint32_t *gpc_free, *free_slots; /* clusters: free slots of each GPC; per slot whether it is free */
     uint32_t slot_count, ctas_per_sm, gpc_count, kernel_index;
-    double port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
+    double smem_s_per_byte, port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
     double l2_clock, dram_clock;
     uint64_t next_cta, ragged_left;
     uint32_t ragged_group;
@@ -218,7 +218,12 @@ static void request_tile(struct run *run, uint32_t index, double now_s)
 {
     struct slot *slot = &run->slots[index];
     const struct cta_transfer *tile = &run->program.tile;
-    const double arrival_s = transfer(run, &run->sms[slot->sm], now_s, tile->bytes, tile->dram_bytes, tile->latency_s);
+    struct sm_clock *sm = &run->sms[slot->sm];
+    const double smem_s = tile->bytes * run->smem_s_per_byte; /* copied there without a warp */
+    const double written_s = serve(&sm->smem, now_s, smem_s) + tile->latency_s;
+    const double arrival_s =
+        later(written_s, transfer(run, sm, now_s, tile->bytes, tile->dram_bytes, tile->latency_s));
+    run->busy_s[SIM_SERVER_SMEM] += smem_s;
     run->arrivals[(size_t)index * run->program.buffers + slot->fill] = arrival_s;
     slot->fill = slot->fill + 1 == run->program.buffers ? 0 : slot->fill + 1;
     slot->requested++;
@@ -663,6 +668,7 @@ static enum status simulate_kernel(struct run *run, double begin_s, struct kerne
     if (status != STATUS_OK)
         return status;
     run->first_idle_s = -1;
+    run->smem_s_per_byte = 1 / run->machine->smem_bytes_per_s;
     run->port_s_per_byte = 1 / run->machine->port_bytes_per_s;
     run->l2_s_per_byte = 1 / run->machine->l2_bytes_per_s;
     run->dram_s_per_byte = 1 / run->machine->dram_bytes_per_s;
