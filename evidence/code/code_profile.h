@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What one warp of a compiled kernel does before, in and after its main loop, and that as a tile loop. PTX or SASS
  * (docs/MODEL.md, CODE). */
-#ifndef OCCAM_EVIDENCE_CODE_PROFILE_H
-#define OCCAM_EVIDENCE_CODE_PROFILE_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_PROFILE_H
+#define OCCAM_EVIDENCE_CODE_CODE_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What the files behind code_profile.h share. */
-#ifndef OCCAM_EVIDENCE_CODE_PROFILE_PRIVATE_H
-#define OCCAM_EVIDENCE_CODE_PROFILE_PRIVATE_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_PROFILE_PRIVATE_H
+#define OCCAM_EVIDENCE_CODE_CODE_PROFILE_PRIVATE_H
 
 #include "evidence/code/code_dataflow.h"
 #include "evidence/code/code_listing.h"

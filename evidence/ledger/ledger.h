@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The record of experiments: one SQLite file of scenarios, hypotheses, frozen predictions, runs and verdicts. Rows are
  * only ever added; a correction is a row that names the one it replaces. Used by hypothesis, judge, tune, ledger. */
-#ifndef OCCAM_EVIDENCE_LEDGER_H
-#define OCCAM_EVIDENCE_LEDGER_H
+#ifndef OCCAM_EVIDENCE_LEDGER_LEDGER_H
+#define OCCAM_EVIDENCE_LEDGER_LEDGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

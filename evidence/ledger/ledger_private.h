@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What the files of the ledger share. */
-#ifndef OCCAM_EVIDENCE_LEDGER_PRIVATE_H
-#define OCCAM_EVIDENCE_LEDGER_PRIVATE_H
+#ifndef OCCAM_EVIDENCE_LEDGER_LEDGER_PRIVATE_H
+#define OCCAM_EVIDENCE_LEDGER_LEDGER_PRIVATE_H
 
 #include <sqlite3.h>
 

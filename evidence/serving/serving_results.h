@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Results of serving benchmarks in one form: points of throughput and latency over concurrency, whatever program wrote
  * them (docs/DATA.md, serving results). Used by `occam curve`, the step-time fit, `judge` and `inspect`. */
-#ifndef OCCAM_EVIDENCE_SERVING_RESULTS_H
-#define OCCAM_EVIDENCE_SERVING_RESULTS_H
+#ifndef OCCAM_EVIDENCE_SERVING_SERVING_RESULTS_H
+#define OCCAM_EVIDENCE_SERVING_SERVING_RESULTS_H
 
 #include <stddef.h>
 #include <stdint.h>
