@@ -221,7 +221,7 @@ int command_help(int argc, char **argv);
     "workload at its base); PLAN a YAML file (docs/DATA.md) or a list of lines (*.plan). A run that was ended,\n"      \
     "kill -9 included, loses at most the configuration in flight: the same command with --resume goes on.\n"           \
     "What cannot run is a row too, with the resource that forbids it. The exit code is 1 when a result was\n"          \
-    "wrong, 4 without a GPU.\n"                                                                                        \
+    "wrong or when configurations failed (time limit, crash, launch) and none came out, 4 without a GPU.\n"            \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \
