@@ -230,7 +230,7 @@ int command_help(int argc, char **argv);
     "workload at its base); PLAN a YAML file (docs/DATA.md) or a list of lines (*.plan). A run that was ended,\n"      \
     "kill -9 included, loses at most the configuration in flight: the same command with --resume goes on.\n"           \
     "What cannot run is a row too, with the resource that forbids it. The exit code is 1 when a result was\n"          \
-    "wrong, 4 without a GPU.\n"                                                                                        \
+    "wrong or when configurations failed (time limit, crash, launch) and none came out, 4 without a GPU.\n"            \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \
@@ -339,7 +339,7 @@ int command_help(int argc, char **argv);
     "  --seed N              seed of the first run (default 1); the same seed gives the same run\n"                    \
     "  --seeds K             runs with K seeds: median and interval (with --jitter)\n"                                 \
     "  --threads N           for the seeds; default: all cores. They change nothing in the answer\n"                   \
-    "  --sms-per-gpc N       clusters stay within so many SMs (default: all SMs are one GPC)\n"                        \
+    "  --sms-per-gpc N       clusters stay within so many SMs (default: the device file's GPCs, else all SMs)\n"       \
     "  --stream              kernels follow each other in a stream; default: in a graph\n"                             \
     "  --timeline FILE       write kernel, CTA, SM, slot, start and stop of every CTA as CSV\n"
 
