@@ -259,7 +259,7 @@ static enum status take_failure(struct log_reader *self, const char *reason)
         set_refusal(self, claim, &message);
     } else {
         claim->is_failed = true;
-        kernel_claim_remark(self->list, claim, "%.200s", reason);
+        kernel_claim_remark(self->list, claim, "failed: %.200s", reason);
     }
     return STATUS_OK;
 }
