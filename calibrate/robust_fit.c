@@ -35,8 +35,8 @@ static void set_parameters(const struct problem *problem, const gsl_vector *unkn
 /* As the kernel fit's: a square near zero, a distance far out. */
 static double soft(double misfit)
 {
-    const double loss = sqrt(1 + misfit * misfit) - 1;
-    return misfit < 0 ? -sqrt(2 * loss) : sqrt(2 * loss);
+    /* sqrt(2 (sqrt(1 + u^2) - 1)), written so that no digits cancel near zero. */
+    return misfit * sqrt(2 / (1 + sqrt(1 + misfit * misfit)));
 }
 
 static int misfits(const gsl_vector *unknowns, void *context, gsl_vector *out)

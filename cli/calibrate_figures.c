@@ -86,7 +86,9 @@ static void record_figure(struct report *report, const struct figures_answer *se
     report_string(report, "rows", figure->rows);
     report_string(report, "method", figure->method);
     report_string(report, "note", figure->note);
-    report_string(report, "shown", text);
+    if (self->options->format == OUTPUT_FORMAT_TEXT) {
+        report_string(report, "shown", text);
+    }
     report_end(report);
 }
 
@@ -146,6 +148,13 @@ enum {
     CITATION_SIZE = 320
 };
 
+/* To a tenth of the standard error: further digits say nothing. */
+static double rounded(const struct device_figure *figure)
+{
+    const double step = pow(10, floor(log10(figure->sigma)) - 1);
+    return isfinite(step) && step > 0 ? round(figure->value / step) * step : figure->value;
+}
+
 /* The device with what was measured in the place of what was stated. Bounds change nothing. */
 static enum status write_device(const struct figures_answer *self, struct error *error)
 {
@@ -164,7 +173,7 @@ static enum status write_device(const struct figures_answer *self, struct error 
             (void)snprintf(citations[i], CITATION_SIZE, "measured: %.120s, %zu rows, +- %s %s", figure->rows,
                            figure->row_count, number_format_digits(figure->sigma, 2, error_text), figure->unit);
             device->figures[figure->id] =
-                (struct gpu_figure){.value = figure->value * gpu_figure_si_factor((enum gpu_figure_id)figure->id),
+                (struct gpu_figure){.value = rounded(figure) * gpu_figure_si_factor((enum gpu_figure_id)figure->id),
                                     .source = INPUT_SOURCE_MEASURED,
                                     .citation = citations[i],
                                     .note = figure->method};
