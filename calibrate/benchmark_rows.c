@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/text_buffer.h"
 
 enum {
     FILE_BYTES_MAX = 64 << 20,
@@ -104,30 +105,43 @@ static enum status read_fields(const struct reader *self, size_t row, struct ben
     return STATUS_OK;
 }
 
+static enum status take_figure(const struct reader *self, size_t row, const char *at, size_t name, size_t length,
+                               struct benchmark_row *out)
+{
+    char text[64];
+    double value = (double)NAN;
+    const size_t digits = length - name - 1;
+    if (digits < sizeof text) {
+        memcpy(text, at + name + 1, digits);
+        text[digits] = '\0';
+    }
+    if (digits >= sizeof text || number_parse(text, &value) != STATUS_OK || value < 0) {
+        return fail(self, row, "expected a number of at least 0 in the figure", at);
+    }
+    for (size_t f = 0; f < FIGURE_COUNT; f++) {
+        if (strlen(figures[f].name) == name && strncmp(figures[f].name, at, name) == 0) {
+            *member_of(out, figures[f].offset) = value;
+        }
+    }
+    return STATUS_OK;
+}
+
 /* "name=value;name=value": names the fits do not use are passed over. */
 static enum status read_figures(const struct reader *self, size_t row, struct benchmark_row *out)
 {
+    enum status status = STATUS_OK;
     for (size_t f = 0; f < FIGURE_COUNT; f++) {
         *member_of(out, figures[f].offset) = (double)NAN;
     }
-    for (const char *at = text_of(self, row, self->figures); *at;) {
+    for (const char *at = text_of(self, row, self->figures); *at && status == STATUS_OK;) {
         const size_t length = strcspn(at, ";"), name = strcspn(at, "=");
-        char *end = NULL;
         if (name >= length) {
             return fail(self, row, "expected name=value pairs in the column figures, got", at);
         }
-        const double value = strtod(at + name + 1, &end);
-        if (end != at + length || end == at + name + 1 || !isfinite(value) || value < 0) {
-            return fail(self, row, "expected a number of at least 0 in the figure", at);
-        }
-        for (size_t f = 0; f < FIGURE_COUNT; f++) {
-            if (strlen(figures[f].name) == name && strncmp(figures[f].name, at, name) == 0) {
-                *member_of(out, figures[f].offset) = value;
-            }
-        }
+        status = take_figure(self, row, at, name, length, out);
         at += length + (at[length] == ';');
     }
-    return STATUS_OK;
+    return status;
 }
 
 static double value_by_name(struct benchmark_row *row, const char *name)

@@ -23,19 +23,19 @@ enum benchmark {
 /* "latency_chase", ...; static. */
 const char *benchmark_name(enum benchmark benchmark);
 
+/* clang-format off */
 /* Columns that the fits use, of whatever benchmark has them; NaN elsewhere. Settings as `occam measure` names them. */
 #define BENCHMARK_FIELD_LIST(X)                                                                                        \
-    X(space)                                                                                                           \
-    X(links) X(stride_bytes) X(warm_hops) X(hops) X(mode) X(lane_bytes) X(unroll) X(threads) X(ctas) X(kib)            \
-        X(row_bytes) X(rows) X(stages) X(row_count) X(format) X(accumulators) X(warps) X(ctas_per_sm) X(iterations)    \
-            X(stride) X(launches) X(operation) X(chains) X(pad) X(cluster) X(grid) X(hold_us) X(cold_us) X(warm_us)    \
-                X(cold_ci_fraction) X(touched_bytes) X(driver_ctas_per_sm) X(sm_clock_mhz)
+    X(space) X(links) X(stride_bytes) X(warm_hops) X(hops) X(mode) X(lane_bytes) X(unroll) X(threads) X(ctas) X(kib)   \
+    X(row_bytes) X(rows) X(stages) X(row_count) X(format) X(accumulators) X(warps) X(ctas_per_sm) X(iterations)        \
+    X(stride) X(launches) X(operation) X(chains) X(pad) X(cluster) X(grid) X(hold_us) X(cold_us) X(warm_us)            \
+    X(cold_ci_fraction) X(touched_bytes) X(driver_ctas_per_sm) X(sm_clock_mhz)
 /* The same of the column `figures`. */
 #define BENCHMARK_FIGURE_LIST(X)                                                                                       \
-    X(latency_cycles)                                                                                                  \
-    X(cycles_per_instruction_of_a_warp) X(warm_tflop_per_s) X(bytes_per_cycle_per_sm) X(graph_launch_us)               \
-        X(stream_launch_us) X(iteration_cycles) X(rounds_count) X(first_round_ctas) X(first_round_starts_ns)           \
-            X(span_us)
+    X(latency_cycles) X(cycles_per_instruction_of_a_warp) X(warm_tflop_per_s) X(bytes_per_cycle_per_sm)                \
+    X(graph_launch_us) X(stream_launch_us) X(iteration_cycles) X(rounds_count) X(first_round_ctas)                     \
+    X(first_round_starts_ns) X(span_us)
+/* clang-format on */
 
 struct benchmark_row {
     enum benchmark benchmark;
