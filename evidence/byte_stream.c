@@ -27,6 +27,7 @@ struct byte_stream {
     const unsigned char *memory; /* what is left of it */
     size_t memory_bytes;
     unsigned char *input; /* read but not yet delivered or expanded: [at, end) */
+    size_t input_capacity;
     size_t at, end;
     uint64_t consumed_bytes; /* of the file, in blocks before this one */
     bool is_gzip, has_inflate, is_at_end;
@@ -68,13 +69,16 @@ static enum status fetch_input(struct byte_stream *self, struct error *error)
 {
     self->consumed_bytes += self->end;
     self->at = self->end = 0;
-    return fetch(self, self->input, INPUT_BYTES, &self->end, error);
+    return fetch(self, self->input, self->input_capacity, &self->end, error);
 }
 
 /* Looks at the first block: is it gzip? */
 static enum status start(struct byte_stream *self, struct error *error)
 {
-    self->input = malloc(INPUT_BYTES);
+    /* A short text needs no more; one byte more than it has, so that its end is seen. */
+    bool is_short = self->descriptor < 0 && self->memory_bytes < INPUT_BYTES;
+    self->input_capacity = is_short ? self->memory_bytes + 1 : INPUT_BYTES;
+    self->input = malloc(self->input_capacity);
     if (self->input == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", self->name);
     }
@@ -199,7 +203,7 @@ static enum status refill(struct byte_stream *self, struct error *error)
     self->input[0] = self->input[self->at];
     self->at = 0;
     self->end = 1;
-    enum status status = fetch(self, self->input + 1, INPUT_BYTES - 1, &more, error);
+    enum status status = fetch(self, self->input + 1, self->input_capacity - 1, &more, error);
     self->end += more;
     return status;
 }
@@ -250,7 +254,7 @@ static enum status expand(struct byte_stream *self, unsigned char *buffer, size_
             status = next_member(self, error);
         } else if (result == Z_MEM_ERROR) {
             status = error_set(error, STATUS_NO_MEMORY, "no memory to expand %s", self->name);
-        } else if (result == Z_BUF_ERROR && self->at == self->end && self->end < INPUT_BYTES) {
+        } else if (result == Z_BUF_ERROR && self->at == self->end && self->end < self->input_capacity) {
             /* No progress without more input, and there is none. */
             end_with(self, "ends early", "");
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
