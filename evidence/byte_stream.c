@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/text_buffer.h"
+#include "evidence/read_ahead.h"
 
 enum {
     INPUT_BYTES = 256 << 10,
@@ -32,6 +33,7 @@ struct byte_stream {
     uint64_t consumed_bytes; /* of the file, in blocks before this one */
     bool is_gzip, has_inflate, is_at_end;
     z_stream inflate;
+    struct read_ahead *ahead; /* NULL: expanded when asked for */
     char damage[160];
 };
 
@@ -159,6 +161,7 @@ void byte_stream_free(struct byte_stream *stream)
     if (stream == NULL) {
         return;
     }
+    read_ahead_free(stream->ahead);
     if (stream->has_inflate) {
         (void)inflateEnd(&stream->inflate);
     }
@@ -176,7 +179,7 @@ bool byte_stream_is_gzip(const struct byte_stream *stream)
 
 const char *byte_stream_damage(const struct byte_stream *stream)
 {
-    return stream->damage;
+    return stream->ahead == NULL || read_ahead_is_done(stream->ahead) ? stream->damage : "";
 }
 
 /* --- expansion -----------------------------------------------------------------------------------------------------
@@ -230,9 +233,9 @@ static enum status next_member(struct byte_stream *self, struct error *error)
     return STATUS_OK;
 }
 
-static enum status expand(struct byte_stream *self, unsigned char *buffer, size_t capacity, size_t *length,
-                          struct error *error)
+static enum status expand(void *context, void *buffer, size_t capacity, size_t *length, struct error *error)
 {
+    struct byte_stream *self = context;
     enum status status = STATUS_OK;
     *length = 0;
     while (status == STATUS_OK && *length < capacity && !self->is_at_end) {
@@ -245,7 +248,7 @@ static enum status expand(struct byte_stream *self, unsigned char *buffer, size_
         }
         self->inflate.next_in = self->input + self->at;
         self->inflate.avail_in = (uInt)(self->end - self->at);
-        self->inflate.next_out = buffer + *length;
+        self->inflate.next_out = (Bytef *)buffer + *length;
         self->inflate.avail_out = (uInt)room;
         int result = inflate(&self->inflate, Z_NO_FLUSH);
         self->at = self->end - self->inflate.avail_in;
@@ -264,9 +267,19 @@ static enum status expand(struct byte_stream *self, unsigned char *buffer, size_
     return status;
 }
 
+void byte_stream_read_ahead(struct byte_stream *stream)
+{
+    if (stream->is_gzip && stream->ahead == NULL) {
+        stream->ahead = read_ahead_start(expand, stream);
+    }
+}
+
 enum status byte_stream_read(struct byte_stream *stream, void *buffer, size_t capacity, size_t *length,
                              struct error *error)
 {
+    if (stream->ahead != NULL) {
+        return read_ahead_take(stream->ahead, buffer, capacity, length, error);
+    }
     if (stream->is_gzip) {
         return expand(stream, buffer, capacity, length, error);
     }
