@@ -361,7 +361,7 @@ int command_help(int argc, char **argv);
     "  --seed N              seed of the first run (default 1); the same seed gives the same run\n"                    \
     "  --seeds K             runs with K seeds: median and interval (with --jitter)\n"                                 \
     "  --threads N           for the seeds; default: all cores. They change nothing in the answer\n"                   \
-    "  --sms-per-gpc N       clusters stay within so many SMs (default: all SMs are one GPC)\n"                        \
+    "  --sms-per-gpc N       clusters stay within so many SMs (default: the device file's GPCs, else all SMs)\n"       \
     "  --stream              kernels follow each other in a stream; default: in a graph\n"                             \
     "  --timeline FILE       write kernel, CTA, SM, slot, start and stop of every CTA as CSV\n"
 
