@@ -45,9 +45,15 @@ int command_help(int argc, char **argv);
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
 #define CURVE_OPTIONS_HELP                                                                                             \
     "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
-    "  --measured FILE       measured points, CSV with a column concurrency and one of tok_s (all requests\n"          \
-    "                        together), step_ms or itl_ms; they take the place of the scenario's. With\n"              \
-    "                        tok_s beside a time the fit is to the batch that ran, tok_s x time\n"                     \
+    "  --measured FILE       measured points, which take the place of the scenario's: CSV with a column\n"             \
+    "                        concurrency and one of tok_s (all requests together), step_ms or itl_ms; or\n"            \
+    "                        results of vllm bench serve, SGLang, AIPerf, GenAI-Perf, GuideLLM, llama.cpp\n"           \
+    "                        or InferenceX, a file or a folder of them; repeatable. With tok_s beside a\n"             \
+    "                        time the fit is to the batch that ran, tok_s x time\n"                                    \
+    "  --series TEXT         where the results hold several deployments or workloads: the one whose\n"                 \
+    "                        description has TEXT in it, or its number\n"                                              \
+    "  --experts E --experts-per-token K\n"                                                                            \
+    "                        experts of a layer and how many a token uses, for the coverage form\n"                    \
     "  --itl-limit-ms T      name the largest concurrency whose inter-token latency stays within T\n"
 
 #define DEVICES_SUMMARY "known GPUs, every figure with unit and source"
@@ -168,7 +174,8 @@ int command_help(int argc, char **argv);
 
 #define CURVE_SUMMARY "throughput, step time, per-request speed over concurrency"
 #define CURVE_USAGE                                                                                                    \
-    "curve SCENARIO [-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE] "                                       \
+    "curve [SCENARIO] [-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE ...] [--series TEXT] "                 \
+    "[--experts E --experts-per-token K] "                                                                             \
     "[--itl-limit-ms T] [--free] [--device D] [--device-file FILE] "                                                   \
     "[--calibration C] [--form FORM] [--level P] "                                                                     \
     "[--format text|json|csv]"
@@ -177,12 +184,14 @@ int command_help(int argc, char **argv);
     "anchored at the base's measured or given step time. Where measured points exist, every law that can be\n"         \
     "fitted to them is listed with its degrees of freedom and leave-one-out error, and which was chosen, or\n"         \
     "why none was, then what is odd about the points (cliffs, limits, outliers) and what they cannot tell.\n"          \
+    "Files of measurements do without a scenario: then the curve is that of the law fitted to them.\n"                 \
     "\n"                                                                                                               \
     "Options:\n" CURVE_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                                         \
     "Examples:\n"                                                                                                      \
     "  occam curve dsv4-flash-sparse-decode\n"                                                                         \
     "  occam curve dsv4-flash-sparse-decode -s num_warps=8 --concurrency 1,8,96\n"                                     \
-    "  occam curve my-model.yaml --measured bench.csv --form auto --itl-limit-ms 50\n"
+    "  occam curve my-model.yaml --measured bench.csv --form auto --itl-limit-ms 50\n"                                 \
+    "  occam curve --measured results/ --experts 256 --experts-per-token 8 --concurrency 1,96,256\n"
 
 #define WHATIF_SUMMARY "base against variant: what moves, by how much, why, how sure"
 #define WHATIF_USAGE                                                                                                   \
@@ -252,7 +261,7 @@ int command_help(int argc, char **argv);
     "workload at its base); PLAN a YAML file (docs/DATA.md) or a list of lines (*.plan). A run that was ended,\n"      \
     "kill -9 included, loses at most the configuration in flight: the same command with --resume goes on.\n"           \
     "What cannot run is a row too, with the resource that forbids it. The exit code is 1 when a result was\n"          \
-    "wrong, 4 without a GPU.\n"                                                                                        \
+    "wrong or when configurations failed (time limit, crash, launch) and none came out, 4 without a GPU.\n"            \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \

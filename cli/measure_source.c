@@ -112,6 +112,11 @@ static enum status set_axis(struct space *space, const char *item, struct error 
         index = scenario_variable_find(space->scenario, one);
         if (index < 0 || used == NUMBER_LIST_MAX)
             return error_set(error, STATUS_USAGE, "option --set: \"%.60s\" has too many values", item);
+        for (size_t i = 0; i < used; i++)
+            if (space->axes[index].own[i] == scratch[index])
+                return error_set(error, STATUS_USAGE,
+                                 "option --set: \"%.60s\" names a value twice; --repeats measures more than once",
+                                 item);
         space->axes[index].own[used++] = scratch[index];
         if (value[strcspn(value, ",")] == '\0')
             break;
