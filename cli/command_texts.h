@@ -93,9 +93,9 @@ int command_help(int argc, char **argv);
     "  occam occupancy --device sm_120 --threads 128 --registers 255 --smem 80000\n"                                   \
     "  occam occupancy --device h200 --threads 256 --registers 64 --smem 49152 --format json\n"
 
-#define INSPECT_SUMMARY "what compiled code says: registers, SMEM, spills, and what its loop does"
+#define INSPECT_SUMMARY "what files say of kernels: traces, profilers' tables, compiled code and its loops, tuners, benchmarks"
 #define INSPECT_USAGE                                                                                                  \
-    "inspect FILE|FOLDER ... [--as table|loops|scenario] [--output FILE] [--kernel NAME] [--arch A] [--warps N] "      \
+    "inspect FILE|FOLDER ... [--as table|loops|scenario|measurements|curve] [--output FILE] [--kernel NAME] [--arch A] [--warps N] "      \
     "[--loops] "                                                                                                       \
     "[--listing auto|ptx|sass] [--format text|json|csv]"
 #define INSPECT_HELP                                                                                                   \
@@ -103,11 +103,16 @@ int command_help(int argc, char **argv);
     "-res-usage, Triton's JSON, and folders of them such as a Triton cache. Files of one folder and stem are\n"        \
     "put together by kernel and architecture. SMEM is told without the 1024 bytes that the device reserves.\n"         \
     "What a file does not say stays empty; <= and >= mark bounds.\n"                                                   \
+    "Also reads, told apart by content: traces (Kineto), Nsight Compute CSV, Nsight Systems CSV and SQLite,\n"          \
+    "Triton's autotune files and output, Kernel Tuner, T4 and KTT results, MoE kernel configurations, and\n"           \
+    "results of serving benchmarks. All claims then stand in one table.\n"                                            \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --as FORM             table (default); loops: a CSV table of all variants that a scenario's\n"                  \
     "                        loop: {from: ...} reads; scenario: a scenario whose launch and loop are the\n"            \
-    "                        code's, with questions where no file tells\n"                                             \
+    "                        code's, with questions where no file tells; a launch in a trace or\n"                    \
+    "                        table gives it grid and GPU; measurements: timed configurations as CSV for\n"            \
+    "                        calibrate and validate; curve: points of a benchmark for occam curve\n"                  \
     "  -o, --output FILE     write there instead; a scenario FILE.yaml gets its table FILE.csv beside it\n"            \
     "  --kernel NAME         this kernel only\n"                                                                       \
     "  --arch A              this architecture only, such as sm_90\n"                                                  \

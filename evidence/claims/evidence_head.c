@@ -28,7 +28,7 @@ static enum status read_start(int descriptor, const char *path, char *buffer, si
     const int failed = count < 0 && !head->is_packed ? errno : 0;
     (void)gzclose(file);
     return failed == 0 ? STATUS_OK
-                       : error_set_at(error, STATUS_IO, path, 0, 0, "it cannot be read: %s", strerror(failed));
+                       : error_set_at(error, STATUS_IO, path, 0, 0, "cannot be read: %s", strerror(failed));
 }
 
 enum status evidence_head_read(const char *path, char *buffer, size_t capacity, struct evidence_head *head,
@@ -40,7 +40,7 @@ enum status evidence_head_read(const char *path, char *buffer, size_t capacity, 
     /* O_NONBLOCK: opening a pipe without a writer must not wait. */
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) {
-        return error_set_at(error, STATUS_MISSING, path, 0, 0, "it cannot be opened: %s", strerror(errno));
+        return error_set_at(error, STATUS_MISSING, path, 0, 0, "cannot be opened: %s", strerror(errno));
     }
     if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
         (void)close(descriptor);

@@ -140,6 +140,10 @@ static enum status read_file(struct reading *self, const char *path)
         return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0, "%s: %s", kind->name, kind->advice);
     case EVIDENCE_UNKNOWN:
     default:
+        /* By its name compiled code: that reader knows what is wrong with it. */
+        if (!self->in_folder && code_file_kind_of(path) != CODE_FILE_KINDS) {
+            return take_code(self, path);
+        }
         self->evidence->unknown_files += self->in_folder;
         return self->in_folder
                    ? STATUS_OK
