@@ -159,8 +159,8 @@ int command_help(int argc, char **argv);
 
 #define PREDICT_SUMMARY "one configuration: does it fit, how long does it take, why"
 #define PREDICT_USAGE                                                                                                  \
-    "predict SCENARIO [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration C] [--form FORM] " \
-    "[--level P] "                                                                                                     \
+    "predict SCENARIO [-s NAME=VALUE ...] [--configs FILE] [--free] [--device D] [--device-file FILE] "                \
+    "[--calibration C] [--form FORM] [--level P] "                                                                     \
     "[--format text|json|csv]"
 #define PREDICT_HELP                                                                                                   \
     "Feasibility, occupancy, waves, kernel time with interval and shares of what limits it, step time and\n"           \
@@ -171,11 +171,15 @@ int command_help(int argc, char **argv);
     "ITL (inter-token latency) is the time between two tokens of one request: the step time divided by the\n"          \
     "tokens per step and request. Throughput counts the tokens of all requests together.\n"                            \
     "\n"                                                                                                               \
-    "Options:\n" QUESTION_OPTIONS_HELP "\n"                                                                            \
+    "Options:\n"                                                                                                       \
+    "  --configs FILE        many configurations at once: CSV whose columns are knobs or workload variables,\n"        \
+    "                        - for standard input; one row of the answer for each, in their "                          \
+    "order\n" QUESTION_OPTIONS_HELP "\n"                                                                               \
     "Examples:\n"                                                                                                      \
     "  occam predict dsv4-flash-sparse-decode\n"                                                                       \
     "  occam predict dsv4-flash-sparse-decode -s num_stages=3\n"                                                       \
-    "  occam predict my-kernel.yaml -s C=8 --device nvidia-h200 --format json\n"
+    "  occam predict my-kernel.yaml -s C=8 --device nvidia-h200 --format json\n"                                       \
+    "  occam predict triton-gemm --configs configs.csv --format csv\n"
 
 #define CURVE_SUMMARY "throughput, step time, per-request speed over concurrency"
 #define CURVE_USAGE                                                                                                    \
