@@ -235,13 +235,13 @@ static enum status answer_table(const struct inspection *self, const struct insp
 
 static enum status need_code(const struct inspection *self, struct error *error)
 {
-    return self->rows.count > 0 ? STATUS_OK
-                                : error_set(error, STATUS_USAGE, "no compiled code among the files: there are no loops");
+    return self->rows.count > 0
+               ? STATUS_OK
+               : error_set(error, STATUS_USAGE, "no compiled code among the files: there are no loops");
 }
 
 /* A launch among the claims gives the scenario its grid and its GPU, and chooses the variants that explain it. */
-static enum status answer_scenario(struct inspection *self, const struct inspect_options *options,
-                                   struct error *error)
+static enum status answer_scenario(struct inspection *self, const struct inspect_options *options, struct error *error)
 {
     bool explained = false;
     struct inspect_rows *rows = &self->rows;

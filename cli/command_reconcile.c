@@ -51,8 +51,8 @@ static enum status read_claims(struct reconciliation *self, const struct reconci
 {
     enum status status = STATUS_OK;
     if (options->operands.count > 0) {
-        status = evidence_read(options->operands.items, options->operands.count, CODE_LISTING_AUTO, &self->evidence,
-                               error);
+        status =
+            evidence_read(options->operands.items, options->operands.count, CODE_LISTING_AUTO, &self->evidence, error);
     }
     self->claims = &self->evidence.claims;
     if (status == STATUS_OK) {

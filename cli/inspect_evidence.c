@@ -275,10 +275,10 @@ static void text_row(struct report *report, const struct kernel_claim *claim)
     report_number(report, "count", claim->time.count > 0 ? (double)claim->time.count : (double)NAN);
     report_string(report, "source", claim_source_name(claim->source));
     report_string(report, "exact",
-                  claim->is_failed                                      ? "failed"
+                  claim->is_failed                                         ? "failed"
                   : has_bounds && claim->source == CLAIM_SOURCE_NSYS_TABLE ? "rounded"
-                  : has_bounds                                          ? "bounds"
-                                                                        : "exact");
+                  : has_bounds                                             ? "bounds"
+                                                                           : "exact");
     shorten(inspect_configuration_text(claim, long_text, sizeof long_text), CONFIGURATION_SHOWN, configuration);
     report_string(report, "configuration", configuration[0] != '\0' ? configuration : NULL);
     report_end(report);

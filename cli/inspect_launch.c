@@ -125,7 +125,10 @@ void inspect_print_launch(const struct kernel_claim *launch, size_t others, FILE
     }
     (void)fprintf(stream, ".\n");
     if (others > 0) {
-        (void)fprintf(stream, "# Of %zu different launches of this kernel the one seen most often, the longest of equally frequent ones.\n", others + 1);
+        (void)fprintf(stream,
+                      "# Of %zu different launches of this kernel the one seen most often, the longest of equally "
+                      "frequent ones.\n",
+                      others + 1);
     }
 }
 
@@ -139,8 +142,7 @@ static void print_exact(FILE *stream, const char *key, const struct claim_value 
     }
 }
 
-enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t others, FILE *stream,
-                                    struct error *error)
+enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t others, FILE *stream, struct error *error)
 {
     char name[INSPECT_NAME_SIZE], device[GPU_NAME_SIZE], base[CLAIM_BASE_NAME_SIZE], number[32];
     enum status status = inspect_launch_device(launch, device, error);
@@ -156,15 +158,16 @@ enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t ot
     (void)inspect_scenario_name(claim_base_name(launch->name, base), name);
     (void)fprintf(stream, "# Written by occam inspect from a launch record.\n");
     inspect_print_launch(launch, others, stream);
-    (void)fprintf(stream,
-                  "name: %s\ndevice: %s\n"
-                  "# What a launch record does not tell: answer with -s NAME=VALUE, or put the number here. The compiled\n"
-                  "# kernel beside the record (occam inspect RECORD CACHE --as scenario) tells the loop.\n"
-                  "workload:\n  grid: %s   # of the launch\n"
-                  "  iterations: {ask: \"turns of the loop per CTA\"}\n"
-                  "  bytes_per_turn: {ask: \"bytes that a CTA loads in a turn\"}\n"
-                  "  distinct_fraction: 1   # assumed: DRAM delivers all of the loop's bytes\n",
-                  name, device, number_format(launch->figures[CLAIM_GRID].low, number));
+    (void)fprintf(
+        stream,
+        "name: %s\ndevice: %s\n"
+        "# What a launch record does not tell: answer with -s NAME=VALUE, or put the number here. The compiled\n"
+        "# kernel beside the record (occam inspect RECORD CACHE --as scenario) tells the loop.\n"
+        "workload:\n  grid: %s   # of the launch\n"
+        "  iterations: {ask: \"turns of the loop per CTA\"}\n"
+        "  bytes_per_turn: {ask: \"bytes that a CTA loads in a turn\"}\n"
+        "  distinct_fraction: 1   # assumed: DRAM delivers all of the loop's bytes\n",
+        name, device, number_format(launch->figures[CLAIM_GRID].low, number));
     if (!has_registers) {
         (void)fprintf(stream, "  cta_registers: {ask: \"registers per thread\"}\n");
     }

@@ -18,8 +18,8 @@ enum {
 
 /* Figures that stand in columns of their own, unless a knob has the name. */
 static const enum claim_figure figure_columns[] = {
-    CLAIM_GRID,       CLAIM_THREADS,      CLAIM_NUM_WARPS,   CLAIM_NUM_STAGES,   CLAIM_REGISTERS,     CLAIM_STATIC_SMEM,
-    CLAIM_DYNAMIC_SMEM, CLAIM_LAUNCH_SMEM, CLAIM_STACK,      CLAIM_SPILL_STORES, CLAIM_SMEM_REQUIRED, CLAIM_SMEM_LIMIT};
+    CLAIM_GRID,         CLAIM_THREADS,     CLAIM_NUM_WARPS, CLAIM_NUM_STAGES,   CLAIM_REGISTERS,     CLAIM_STATIC_SMEM,
+    CLAIM_DYNAMIC_SMEM, CLAIM_LAUNCH_SMEM, CLAIM_STACK,     CLAIM_SPILL_STORES, CLAIM_SMEM_REQUIRED, CLAIM_SMEM_LIMIT};
 enum {
     FIGURE_COLUMNS = sizeof figure_columns / sizeof figure_columns[0]
 };
@@ -42,8 +42,8 @@ static bool is_result(const struct table *self, const struct kernel_claim *claim
 
 static bool is_own_column(const char *name)
 {
-    static const char *const names[] = {"kernel",  "device",        "outcome",        "time_us", "times",
-                                        "time_minimum_us", "time_maximum_us", "source", "file",    "note"};
+    static const char *const names[] = {"kernel",          "device",          "outcome", "time_us", "times",
+                                        "time_minimum_us", "time_maximum_us", "source",  "file",    "note"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;

@@ -19,12 +19,12 @@ enum {
 };
 
 enum reconcile_verdict {
-    RECONCILE_SINGLE,  /* one source alone */
+    RECONCILE_SINGLE, /* one source alone */
     RECONCILE_AGREES,
     RECONCILE_CONFLICT
 };
 enum reconcile_matters {
-    RECONCILE_NO,     /* no conclusion changes */
+    RECONCILE_NO, /* no conclusion changes */
     RECONCILE_YES,
     RECONCILE_UNKNOWN /* nothing here can tell */
 };

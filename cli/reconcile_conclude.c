@@ -41,14 +41,19 @@ void reconcile_say(struct reconcile_sentences *sentences, const char *format, ..
 
 const char *reconcile_figure_text(enum claim_figure figure)
 {
-    static const char *const texts[CLAIM_FIGURE_COUNT] = {
-        [CLAIM_REGISTERS] = "registers per thread", [CLAIM_STATIC_SMEM] = "static SMEM",
-        [CLAIM_DYNAMIC_SMEM] = "dynamic SMEM",      [CLAIM_LAUNCH_SMEM] = "launch SMEM",
-        [CLAIM_RESERVED_SMEM] = "reserved SMEM",    [CLAIM_THREADS] = "threads per CTA",
-        [CLAIM_GRID] = "grid",                      [CLAIM_CLUSTER] = "CTAs per cluster",
-        [CLAIM_STACK] = "stack",                    [CLAIM_SPILL_STORES] = "spill stores",
-        [CLAIM_SPILL_LOADS] = "spill loads",        [CLAIM_BARRIERS] = "barriers",
-        [CLAIM_NUM_STAGES] = "num_stages"};
+    static const char *const texts[CLAIM_FIGURE_COUNT] = {[CLAIM_REGISTERS] = "registers per thread",
+                                                          [CLAIM_STATIC_SMEM] = "static SMEM",
+                                                          [CLAIM_DYNAMIC_SMEM] = "dynamic SMEM",
+                                                          [CLAIM_LAUNCH_SMEM] = "launch SMEM",
+                                                          [CLAIM_RESERVED_SMEM] = "reserved SMEM",
+                                                          [CLAIM_THREADS] = "threads per CTA",
+                                                          [CLAIM_GRID] = "grid",
+                                                          [CLAIM_CLUSTER] = "CTAs per cluster",
+                                                          [CLAIM_STACK] = "stack",
+                                                          [CLAIM_SPILL_STORES] = "spill stores",
+                                                          [CLAIM_SPILL_LOADS] = "spill loads",
+                                                          [CLAIM_BARRIERS] = "barriers",
+                                                          [CLAIM_NUM_STAGES] = "num_stages"};
     return texts[figure] != NULL ? texts[figure] : claim_figure_name(figure);
 }
 
@@ -75,10 +80,9 @@ const char *reconcile_knobs_text(const struct reconciliation *self, const struct
     out[0] = '\0';
     for (size_t i = 0; i < scenario_knob_count(self->question.scenario) && used < out_size; i++) {
         if (implied->is_set[i] || implied->is_open[i]) {
-            const int added =
-                snprintf(out + used, out_size - used, "%s%s=%s", used > 0 ? ", " : "",
-                         scenario_variable_get(self->question.scenario, i)->name,
-                         implied->is_set[i] ? number_format(implied->values[i], number) : "(several)");
+            const int added = snprintf(out + used, out_size - used, "%s%s=%s", used > 0 ? ", " : "",
+                                       scenario_variable_get(self->question.scenario, i)->name,
+                                       implied->is_set[i] ? number_format(implied->values[i], number) : "(several)");
             used += added > 0 ? (size_t)added : 0;
         }
     }
@@ -106,9 +110,9 @@ static void choose_devices(const struct reconciliation *self, const struct claim
         device_catalogue_find(self->devices_known, arch, &device, &ignored) == STATUS_OK) {
         conclusion->devices[conclusion->device_count++] = device;
     }
-    for (size_t i = 0; conclusion->device_count < sizeof usual_limits / sizeof usual_limits[0] && item->arch == 0 &&
-                       item->device[0] == '\0' && self->device_count == 0 &&
-                       i < sizeof usual_limits / sizeof usual_limits[0];
+    for (size_t i = 0;
+         conclusion->device_count < sizeof usual_limits / sizeof usual_limits[0] && item->arch == 0 &&
+         item->device[0] == '\0' && self->device_count == 0 && i < sizeof usual_limits / sizeof usual_limits[0];
          i++) {
         if (device_catalogue_find(self->devices_known, usual_limits[i], &device, &ignored) == STATUS_OK) {
             conclusion->devices[conclusion->device_count++] = device;
@@ -189,7 +193,8 @@ static bool scenario_describes(struct reconciliation *self, const struct claim_c
     return is_only || self->names_kernel;
 }
 
-/* "num_stages=3 fits with 61,568 B (block_h=16: 83,136 B), and not with 80,000 B (block_h=32: 101,568 B, over by ...)" */
+/* "num_stages=3 fits with 61,568 B (block_h=16: 83,136 B), and not with 80,000 B (block_h=32: 101,568 B, over by ...)"
+ */
 static void say_flip(const struct reconciliation *self, const struct claim_case *item,
                      struct reconcile_conclusion *conclusion, size_t story, const struct implied_flip *flip)
 {
@@ -249,9 +254,9 @@ static enum status weigh_time(struct reconciliation *self, struct reconcile_conc
         free(prediction);
         if (time->is_known && s > 0 && isfinite(time->ratio.center)) {
             const bool here = time->ratio.lo > 1 || time->ratio.hi < 1;
-            reconcile_say(&conclusion->reasons, "predicted kernel time: %.3g times that of the trusted one (%.3g to %.3g)%s",
-                          time->ratio.center, time->ratio.lo, time->ratio.hi,
-                          here ? "" : ", which does not tell them apart");
+            reconcile_say(
+                &conclusion->reasons, "predicted kernel time: %.3g times that of the trusted one (%.3g to %.3g)%s",
+                time->ratio.center, time->ratio.lo, time->ratio.hi, here ? "" : ", which does not tell them apart");
             *changes = *changes || here;
         }
     }
@@ -300,6 +305,19 @@ static void say_checks(const struct reconciliation *self, const struct claim_cas
     }
 }
 
+/* A scenario's GPU, or the one that was named, may be another than the claims'. */
+static void say_other_architecture(const struct claim_case *item, struct reconcile_conclusion *conclusion)
+{
+    for (size_t d = 0; d < conclusion->device_count && item->arch != 0; d++) {
+        const struct gpu_limits *limits = &conclusion->devices[d]->limits;
+        const unsigned arch = 10 * limits->cc_major + limits->cc_minor;
+        if (arch != item->arch) {
+            reconcile_say(&conclusion->reasons, "%s is sm_%u, the claims are of sm_%u: another build would run there",
+                          conclusion->devices[d]->name, arch, item->arch);
+        }
+    }
+}
+
 static enum reconcile_verdict verdict_of(const struct claim_case *item)
 {
     bool agrees = false;
@@ -311,9 +329,8 @@ static enum reconcile_verdict verdict_of(const struct claim_case *item)
 
 static bool is_about_launch(const struct claim_case *item)
 {
-    static const enum claim_figure launch[] = {CLAIM_REGISTERS,    CLAIM_THREADS,      CLAIM_LAUNCH_SMEM,
-                                               CLAIM_STATIC_SMEM,  CLAIM_DYNAMIC_SMEM, CLAIM_BARRIERS,
-                                               CLAIM_CLUSTER};
+    static const enum claim_figure launch[] = {CLAIM_REGISTERS,    CLAIM_THREADS,  CLAIM_LAUNCH_SMEM, CLAIM_STATIC_SMEM,
+                                               CLAIM_DYNAMIC_SMEM, CLAIM_BARRIERS, CLAIM_CLUSTER};
     for (size_t i = 0; i < sizeof launch / sizeof launch[0]; i++) {
         const struct claim_comparison *comparison = claim_case_comparison(item, launch[i]);
         if (comparison != NULL && comparison->reading_count > 1) {
@@ -338,9 +355,9 @@ static enum status conclude(struct reconciliation *self, const struct claim_case
     if (conclusion->verdict != RECONCILE_CONFLICT || status != STATUS_OK) {
         return status;
     }
-    const bool can_tell =
-        is_about_launch(item) && conclusion->device_count > 0 && conclusion->occupancy[0][0].is_known;
+    const bool can_tell = is_about_launch(item) && conclusion->device_count > 0 && conclusion->occupancy[0][0].is_known;
     conclusion->matters = changes ? RECONCILE_YES : can_tell ? RECONCILE_NO : RECONCILE_UNKNOWN;
+    say_other_architecture(item, conclusion);
     if (!is_about_launch(item)) {
         reconcile_say(&conclusion->reasons, "no occupancy and no limit follows from the figures that differ");
     }

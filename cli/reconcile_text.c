@@ -35,7 +35,8 @@ static void print_heading(const struct claim_case *item, const struct reconcile_
     if (item->device[0] != '\0') {
         (void)printf(", %s", item->device);
     }
-    (void)printf(": %s%s\n", reconcile_verdict_name(conclusion->verdict), item->is_launched ? "" : ", not seen running");
+    (void)printf(": %s%s\n", reconcile_verdict_name(conclusion->verdict),
+                 item->is_launched ? "" : ", not seen running");
 }
 
 static size_t place_of(const struct places *places, const struct kernel_claim *claim)
@@ -118,10 +119,10 @@ static void print_charged(const struct claim_case *item, const struct reconcile_
     char launch[96], charged[QUANTITY_TEXT_SIZE];
     const struct claim_occupancy *occupancy = &conclusion->occupancy[0][0];
     if (conclusion->device_count > 0 && claim_value_is_exact(claim_case_value(item, CLAIM_LAUNCH_SMEM))) {
-        (void)printf("  %-22s %s at launch and the device's reserve: %s\n", "SMEM charged per CTA",
-                     reconcile_value_text(CLAIM_LAUNCH_SMEM, claim_case_value(item, CLAIM_LAUNCH_SMEM), launch,
-                                          sizeof launch),
-                     quantity_bytes((double)occupancy->charged_smem_bytes, charged));
+        (void)printf(
+            "  %-22s %s at launch and the device's reserve: %s\n", "SMEM charged per CTA",
+            reconcile_value_text(CLAIM_LAUNCH_SMEM, claim_case_value(item, CLAIM_LAUNCH_SMEM), launch, sizeof launch),
+            quantity_bytes((double)occupancy->charged_smem_bytes, charged));
     }
 }
 
@@ -137,13 +138,14 @@ static void print_neighbour(const struct reconciliation *self, const struct impl
         return;
     }
     (void)printf("    %-22s the nearest %s is %s B (", "", side, quantity_whole(neighbour->smem_bytes, bytes));
-    for (size_t i = 0, told = 0; i < scenario_knob_count(scenario); i++) {
+    size_t told = 0;
+    for (size_t i = 0; i < scenario_knob_count(scenario); i++) {
         if (neighbour->values[i] != self->question.values[i]) {
             (void)printf("%s%s=%s", told++ > 0 ? ", " : "", scenario_variable_get(scenario, i)->name,
                          number_format(neighbour->values[i], number));
         }
     }
-    (void)printf("; else as the base)\n");
+    (void)printf("%s)\n", told > 0 ? "; else as the base" : "the base");
 }
 
 static void print_implied(const struct reconciliation *self, const struct claim_case *item,
@@ -281,10 +283,10 @@ static void table_row(struct report *report, const struct reconciliation *self, 
 
 static enum status print_table(const struct reconciliation *self, struct error *error)
 {
-    static const struct report_column columns[] = {
-        {"kernel", "kernel", 0},  {"arch", "arch", 0},           {"threads", "threads", 12},
-        {"registers", "registers", 12}, {"smem", "SMEM B", 12}, {"ctas", "CTAs per SM", 12},
-        {"verdict", "verdict", 0}, {"sources", "sources", 0}};
+    static const struct report_column columns[] = {{"kernel", "kernel", 0},    {"arch", "arch", 0},
+                                                   {"threads", "threads", 12}, {"registers", "registers", 12},
+                                                   {"smem", "SMEM B", 12},     {"ctas", "CTAs per SM", 12},
+                                                   {"verdict", "verdict", 0},  {"sources", "sources", 0}};
     struct report report = {0};
     size_t rows = 0;
     report_begin_rows(&report, "rows");
@@ -294,7 +296,8 @@ static enum status print_table(const struct reconciliation *self, struct error *
         }
     }
     report_end(&report);
-    enum status status = report_print_table(&report, "rows", columns, sizeof columns / sizeof columns[0], stdout, error);
+    enum status status =
+        report_print_table(&report, "rows", columns, sizeof columns / sizeof columns[0], stdout, error);
     report_release(&report);
     if (status == STATUS_OK && rows > TABLE_ROWS_MAX) {
         (void)printf("and %zu more without conflict: --kernel chooses, --format json has all\n", rows - TABLE_ROWS_MAX);
@@ -353,8 +356,8 @@ enum status reconcile_print(const struct reconciliation *self, struct error *err
         status = print_table(self, error);
     }
     print_files(self);
-    (void)printf("%zu claims, %zu launches and builds, %zu conflict%s", self->claims->count, self->cases.count,
-                 conflicts, conflicts == 1 ? "" : "s");
+    (void)printf("claims: %zu; launches and builds: %zu; conflicts: %zu", self->claims->count, self->cases.count,
+                 conflicts);
     if (conflicts > 0) {
         (void)printf("; %s", changing == 0 ? "no conclusion changes" : "a conclusion changes");
     }

@@ -20,9 +20,9 @@ struct finder {
     struct claim_cases *cases;
     const struct kernel_claim_list *claims;
     struct error *error;
-    size_t *sorted;  /* claims by bare name, name, place */
-    size_t count;    /* of those that were asked for */
-    size_t *stated;  /* stated without a kernel */
+    size_t *sorted; /* claims by bare name, name, place */
+    size_t count;   /* of those that were asked for */
+    size_t *stated; /* stated without a kernel */
     size_t stated_count;
     size_t *indices; /* of the kernel at hand */
     size_t *next;    /* for claim_units */
@@ -302,9 +302,8 @@ static enum status grow(struct finder *self, struct claim_case **item)
 
 static void keep_remark(struct finder *self, struct claim_case *item, const char *text)
 {
-    const char *copy = item->remark_count < CLAIM_CASE_REMARKS_MAX
-                           ? arena_copy_text(&self->cases->arena, text, strlen(text))
-                           : NULL;
+    const char *copy =
+        item->remark_count < CLAIM_CASE_REMARKS_MAX ? arena_copy_text(&self->cases->arena, text, strlen(text)) : NULL;
     if (copy != NULL) {
         item->remarks[item->remark_count++] = copy;
     }
@@ -435,7 +434,8 @@ static const char *name_at(const struct finder *self, size_t i)
     return self->claims->items[self->sorted[i]].name;
 }
 
-/* End of the run of claims from `start` that are of one kernel: one name, or one demangled name and other forms of it. */
+/* End of the run of claims from `start` that are of one kernel: one name, or one demangled name and other forms of it.
+ */
 static size_t kernel_end(const struct finder *self, size_t start)
 {
     char base[CLAIM_BASE_NAME_SIZE], other[CLAIM_BASE_NAME_SIZE];

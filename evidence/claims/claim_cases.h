@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Claims about one kernel put together: what belongs to one build or launch, where the sources agree, where they truly
  * contradict each other, and which is trusted then (docs/MODEL.md, EVID-1 ff.). Used by `occam reconcile`. */
-#ifndef OCCAM_EVIDENCE_CLAIM_CASES_H
-#define OCCAM_EVIDENCE_CLAIM_CASES_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_CASES_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_CASES_H
 
 #include "evidence/profiles/kernel_claim.h"
 
@@ -21,23 +21,23 @@ struct claim_reading {
 
 struct claim_comparison {
     enum claim_figure figure;
-    size_t reading_count; /* 1: all agree, or only one says it */
+    size_t reading_count;           /* 1: all agree, or only one says it */
     struct claim_reading *readings; /* most trusted first */
     bool is_undecided;              /* the first two stand equally high: no order of trust decides */
 };
 
 /* One consistent description of the kernel: the trusted figures, or these with one source's differing ones. */
 struct claim_story {
-    size_t lead; /* the claim that it follows */
+    size_t lead;                                    /* the claim that it follows */
     struct claim_value figures[CLAIM_FIGURE_COUNT]; /* LAUNCH_SMEM is filled where it follows from the others */
 };
 
 /* One launch or build of one kernel. */
 struct claim_case {
-    const char *name; /* as the most trusted source writes it; "" unknown */
+    const char *name;   /* as the most trusted source writes it; "" unknown */
     const char *device; /* it ran on; "" unknown */
-    uint32_t arch;    /* 0 unknown */
-    bool is_launched; /* some source saw it run */
+    uint32_t arch;      /* 0 unknown */
+    bool is_launched;   /* some source saw it run */
     size_t claim_count;
     size_t *claims; /* indices into the list, most trusted first */
     size_t comparison_count;

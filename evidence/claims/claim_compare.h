@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The figures of the units of one case against each other. Used by claim_cases. */
-#ifndef OCCAM_EVIDENCE_CLAIM_COMPARE_H
-#define OCCAM_EVIDENCE_CLAIM_COMPARE_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_COMPARE_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_COMPARE_H
 
 #include "evidence/claims/claim_cases.h"
 #include "evidence/claims/claim_units.h"

@@ -75,12 +75,15 @@ static void take_match(struct implied_search *search, struct claim_implied *impl
     }
 }
 
-static void take_neighbour(struct claim_implied *implied, const double *values, double smem_bytes,
-                           const struct claim_value *wanted)
+static void take_neighbour(const struct implied_search *search, struct claim_implied *implied, const double *values,
+                           double smem_bytes, const struct claim_value *wanted)
 {
     const bool is_below = smem_bytes < wanted->low;
     struct implied_neighbour *place = is_below ? &implied->below : &implied->above;
-    if (!place->is_known || (is_below ? smem_bytes > place->smem_bytes : smem_bytes < place->smem_bytes)) {
+    const bool is_nearer = is_below ? smem_bytes > place->smem_bytes : smem_bytes < place->smem_bytes;
+    const bool is_simpler = place->is_known && smem_bytes == place->smem_bytes &&
+                            distance(search, values) < distance(search, place->values);
+    if (!place->is_known || is_nearer || is_simpler) {
         place->is_known = true;
         place->smem_bytes = smem_bytes;
         memcpy(place->values, values, sizeof place->values);
@@ -96,7 +99,7 @@ static void try_configuration(struct walk *self, const struct answer *answer)
             continue;
         }
         if (answer->smem_bytes < smem->low || answer->smem_bytes > smem->high) {
-            take_neighbour(&self->implied[i], self->values, answer->smem_bytes, smem);
+            take_neighbour(self->search, &self->implied[i], self->values, answer->smem_bytes, smem);
             continue;
         }
         const bool has_threads =
@@ -137,8 +140,7 @@ static bool decides(const struct implied_search *search, size_t knob, const doub
     for (uint32_t i = 0; i < variable->value_count && i < 64; i++) {
         values[knob] = variable->values[i];
         const struct answer there = evaluate(search, values);
-        if (here.is_valid && there.is_valid &&
-            (there.smem_bytes != here.smem_bytes || there.threads != here.threads)) {
+        if (here.is_valid && there.is_valid && (there.smem_bytes != here.smem_bytes || there.threads != here.threads)) {
             return true;
         }
     }

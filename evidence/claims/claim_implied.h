@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Which knob values of a scenario give the launch that somebody claims: the scenario's formulas turned round, by trying
  * its configurations; and what else then fits on the device or does not. Used by `occam reconcile`. */
-#ifndef OCCAM_EVIDENCE_CLAIM_IMPLIED_H
-#define OCCAM_EVIDENCE_CLAIM_IMPLIED_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_IMPLIED_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_IMPLIED_H
 
 #include "evidence/claims/claim_cases.h"
 #include "evidence/scenario/scenario.h"
@@ -20,20 +20,20 @@ struct implied_neighbour {
 };
 
 struct claim_implied {
-    uint64_t matches;                  /* configurations whose SMEM and threads are those of the story */
-    double values[IMPLIED_VALUES_MAX]; /* of the match nearest to the base; valid when there is one */
-    double smem_bytes;                 /* static + dynamic of it */
-    bool threads_ignored;              /* no configuration has the threads as well: they were left out of it */
-    bool is_set[SCENARIO_KNOBS_MAX];   /* the knob decides the SMEM, and all matches have this value of it */
-    bool is_open[SCENARIO_KNOBS_MAX];  /* the knob decides the SMEM, and matches differ in it */
+    uint64_t matches;                      /* configurations whose SMEM and threads are those of the story */
+    double values[IMPLIED_VALUES_MAX];     /* of the match nearest to the base; valid when there is one */
+    double smem_bytes;                     /* static + dynamic of it */
+    bool threads_ignored;                  /* no configuration has the threads as well: they were left out of it */
+    bool is_set[SCENARIO_KNOBS_MAX];       /* the knob decides the SMEM, and all matches have this value of it */
+    bool is_open[SCENARIO_KNOBS_MAX];      /* the knob decides the SMEM, and matches differ in it */
     struct implied_neighbour below, above; /* where there is no match */
 };
 
 struct implied_search {
     const struct scenario *scenario;
     struct scenario_evaluator *evaluator;
-    const double *base;  /* IMPLIED_VALUES_MAX: workload as asked; knobs that are not tried stay as here */
-    size_t kernel;       /* of the scenario */
+    const double *base; /* IMPLIED_VALUES_MAX: workload as asked; knobs that are not tried stay as here */
+    size_t kernel;      /* of the scenario */
     uint64_t tried;
     bool is_held[SCENARIO_KNOBS_MAX]; /* not tried: the space is larger than IMPLIED_TRIES_MAX */
     bool is_cut;                      /* some knob is held */

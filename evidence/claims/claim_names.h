@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Names of one kernel as compilers, profilers and Triton write them: mangled, demangled, plain, with the suffixes of
  * Triton 2.x. Used by claim_cases. */
-#ifndef OCCAM_EVIDENCE_CLAIM_NAMES_H
-#define OCCAM_EVIDENCE_CLAIM_NAMES_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_NAMES_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

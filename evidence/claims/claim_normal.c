@@ -55,8 +55,9 @@ static void set_threads(struct kernel_claim_list *list, struct kernel_claim *cla
         *threads = (struct claim_value){true, WARP_THREADS * warps->low, WARP_THREADS * warps->high};
     } else if (threads->is_known && warps->is_known && threads->low > WARP_THREADS * warps->high &&
                strstr(claim->note, "warp-specialised") == NULL) {
-        kernel_claim_remark(list, claim, "more threads than num_warps says: warp-specialised groups are counted in one "
-                                         "of them alone");
+        kernel_claim_remark(list, claim,
+                            "more threads than num_warps says: warp-specialised groups are counted in one "
+                            "of them alone");
     }
 }
 
@@ -84,9 +85,9 @@ static void drop_default_limit(struct kernel_claim_list *list, struct kernel_cla
         struct claim_value *value = &claim->figures[computed[i]];
         if (value->is_known && value->high == 0 && launch->is_known && launch->high > CLAIM_DEFAULT_LIMIT_BYTES) {
             *value = (struct claim_value){0};
-            kernel_claim_remark(list, claim,
-                                "%s of the trace is unknown, not 0: Kineto computes it with the default limit of 48 KiB",
-                                claim_figure_name(computed[i]));
+            kernel_claim_remark(
+                list, claim, "%s of the trace is unknown, not 0: Kineto computes it with the default limit of 48 KiB",
+                claim_figure_name(computed[i]));
         }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The known traps taken out of claims, so that equal things compare equal (docs/MODEL.md, EVID-1 ff.). */
-#ifndef OCCAM_EVIDENCE_CLAIM_NORMAL_H
-#define OCCAM_EVIDENCE_CLAIM_NORMAL_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_NORMAL_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_NORMAL_H
 
 #include "evidence/profiles/kernel_claim.h"
 

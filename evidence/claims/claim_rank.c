@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The order of trust. A launch record tells what ran; a build tells what could run; a tuner tells what was asked for. */
+ * The order of trust. A launch record tells what ran; a build tells what could run; a tuner tells what was asked for.
+ */
 #include "evidence/claims/claim_rank.h"
 
 static const struct claim_rank ranks[CLAIM_SOURCE_COUNT] = {
@@ -15,7 +16,8 @@ static const struct claim_rank ranks[CLAIM_SOURCE_COUNT] = {
                                  "export the same report with nsys export --type sqlite: it has bytes"},
     [CLAIM_SOURCE_CUBIN] = {CLAIM_BUILT, 3, "the binary itself: exact, if this is the one that is loaded",
                             "compare the launch with cuobjdump -res-usage of the binary that is loaded"},
-    [CLAIM_SOURCE_COMPILER_LOG] = {CLAIM_BUILT, 4, "the compiler's report of one build, which may not be the one that runs",
+    [CLAIM_SOURCE_COMPILER_LOG] = {CLAIM_BUILT, 4,
+                                   "the compiler's report of one build, which may not be the one that runs",
                                    "build again with ptxas -v (nvcc -Xptxas -v) and the flags of production"},
     [CLAIM_SOURCE_RESOURCE_USAGE] = {CLAIM_BUILT, 4, "a report on one binary, which may not be the one that is loaded",
                                      "run cuobjdump -res-usage on the binary that is loaded"},
@@ -29,10 +31,11 @@ static const struct claim_rank ranks[CLAIM_SOURCE_COUNT] = {
     [CLAIM_SOURCE_KERNEL_TUNER] = {CLAIM_TUNED, 7, "what a tuner ran, by its own settings", "trace one launch of it"},
     [CLAIM_SOURCE_T4_RESULTS] = {CLAIM_TUNED, 7, "what a tuner ran, by its own settings", "trace one launch of it"},
     [CLAIM_SOURCE_KTT_RESULTS] = {CLAIM_TUNED, 7, "what a tuner ran, by its own settings", "trace one launch of it"},
-    [CLAIM_SOURCE_TRITON_AUTOTUNE_FILE] = {CLAIM_TUNED, 8,
-                                           "what the tuner asked for, not what ran (Triton 2.0 left num_warps out of "
-                                           "its cache key)",
-                                           "compare 32 x num_warps with `block` in a trace of the chosen configuration"},
+    [CLAIM_SOURCE_TRITON_AUTOTUNE_FILE] =
+        {CLAIM_TUNED, 8,
+         "what the tuner asked for, not what ran (Triton 2.0 left num_warps out of "
+         "its cache key)",
+         "compare 32 x num_warps with `block` in a trace of the chosen configuration"},
     [CLAIM_SOURCE_TRITON_AUTOTUNE_LOG] = {CLAIM_TUNED, 8,
                                           "what the tuner asked for, not what ran (Triton 2.0 left num_warps out of "
                                           "its cache key)",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * How far each kind of source is trusted against the others, and why: one table. Used by claim_cases. */
-#ifndef OCCAM_EVIDENCE_CLAIM_RANK_H
-#define OCCAM_EVIDENCE_CLAIM_RANK_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_RANK_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_RANK_H
 
 #include "evidence/profiles/kernel_claim.h"
 

@@ -15,9 +15,9 @@ enum {
 };
 
 /* What makes a build or launch what it is. */
-static const enum claim_figure compared[] = {
-    CLAIM_REGISTERS, CLAIM_THREADS,      CLAIM_STATIC_SMEM, CLAIM_DYNAMIC_SMEM, CLAIM_LAUNCH_SMEM, CLAIM_CLUSTER,
-    CLAIM_STACK,     CLAIM_SPILL_STORES, CLAIM_SPILL_LOADS, CLAIM_BARRIERS,     CLAIM_NUM_STAGES};
+static const enum claim_figure compared[] = {CLAIM_REGISTERS,   CLAIM_THREADS,  CLAIM_STATIC_SMEM, CLAIM_DYNAMIC_SMEM,
+                                             CLAIM_LAUNCH_SMEM, CLAIM_CLUSTER,  CLAIM_STACK,       CLAIM_SPILL_STORES,
+                                             CLAIM_SPILL_LOADS, CLAIM_BARRIERS, CLAIM_NUM_STAGES};
 enum {
     COMPARED = sizeof compared / sizeof compared[0]
 };
@@ -145,7 +145,8 @@ static bool belongs(const struct claim_units *units, const struct claim_unit *un
         return (unit->sources >> claim->source & 1) == 0 && same_label(present->file, claim->file);
     }
     /* Launches: equal figures, any grid. */
-    bool is_equal = strcmp(present->device, claim->device) == 0 || present->device[0] == '\0' || claim->device[0] == '\0';
+    bool is_equal =
+        strcmp(present->device, claim->device) == 0 || present->device[0] == '\0' || claim->device[0] == '\0';
     for (size_t i = 0; i < COMPARED && is_equal; i++) {
         is_equal = !claim_values_differ(&unit->figures[compared[i]], &claim->figures[compared[i]]);
     }
@@ -227,8 +228,7 @@ static void join_builds(struct claim_units *units)
     size_t kept = 0;
     for (size_t i = 0; i < units->count; i++) {
         const struct claim_unit unit = units->items[i];
-        struct claim_unit *build =
-            unit.kind == CLAIM_BUILT && !unit.is_stated ? same_build(units, kept, &unit) : NULL;
+        struct claim_unit *build = unit.kind == CLAIM_BUILT && !unit.is_stated ? same_build(units, kept, &unit) : NULL;
         if (build != NULL) {
             absorb(units, build, &unit);
         } else {
@@ -238,8 +238,8 @@ static void join_builds(struct claim_units *units)
     units->count = kept;
 }
 
-enum status claim_units_make(const struct kernel_claim_list *claims, const size_t *indices, size_t count,
-                             size_t *next, struct claim_units *units, struct error *error)
+enum status claim_units_make(const struct kernel_claim_list *claims, const size_t *indices, size_t count, size_t *next,
+                             struct claim_units *units, struct error *error)
 {
     enum status status = STATUS_OK;
     units->claims = claims;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Claims that are surely of one build or one launch, as a unit. Used by claim_cases and claim_compare. */
-#ifndef OCCAM_EVIDENCE_CLAIM_UNITS_H
-#define OCCAM_EVIDENCE_CLAIM_UNITS_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_UNITS_H
+#define OCCAM_EVIDENCE_CLAIMS_CLAIM_UNITS_H
 
 #include "evidence/claims/claim_rank.h"
 #include "evidence/profiles/kernel_claim.h"
@@ -10,8 +10,8 @@ struct claim_unit {
     enum claim_class kind;
     bool is_stated;
     uint32_t arch;
-    unsigned order;   /* of its most trusted claim */
-    unsigned sources; /* bit of each enum claim_source */
+    unsigned order;     /* of its most trusted claim */
+    unsigned sources;   /* bit of each enum claim_source */
     size_t first, last; /* its claims, + 1: a chain through claim_units.next, most trusted first */
     size_t count;
     struct claim_value figures[CLAIM_FIGURE_COUNT]; /* of the most trusted claim that says so */

@@ -120,8 +120,8 @@ enum status code_claims_append(const struct compiled_code *code, struct kernel_c
     for (size_t i = 0; i < code->kernels.count && status == STATUS_OK; i++) {
         const struct compiled_kernel *kernel = &code->kernels.items[i];
         if (says_something(kernel)) {
-            status = append(kernel, source_of(record_source(kernel)), record_name(kernel, name, sizeof name), list,
-                            error);
+            status =
+                append(kernel, source_of(record_source(kernel)), record_name(kernel, name, sizeof name), list, error);
         }
     }
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Compiled code as claims: one claim per record of a cubin, log, report, JSON or listing, because reconciling weighs
  * them one by one; or one per variant, where a table is wanted. */
-#ifndef OCCAM_EVIDENCE_CODE_CLAIMS_H
-#define OCCAM_EVIDENCE_CODE_CLAIMS_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_CODE_CLAIMS_H
+#define OCCAM_EVIDENCE_CLAIMS_CODE_CLAIMS_H
 
 #include "evidence/code/compiled_code.h"
 #include "evidence/profiles/kernel_claim.h"

@@ -27,8 +27,7 @@ static enum status read_start(int descriptor, const char *path, char *buffer, si
     buffer[head->length] = '\0';
     const int failed = count < 0 && !head->is_packed ? errno : 0;
     (void)gzclose(file);
-    return failed == 0 ? STATUS_OK
-                       : error_set_at(error, STATUS_IO, path, 0, 0, "cannot be read: %s", strerror(failed));
+    return failed == 0 ? STATUS_OK : error_set_at(error, STATUS_IO, path, 0, 0, "cannot be read: %s", strerror(failed));
 }
 
 enum status evidence_head_read(const char *path, char *buffer, size_t capacity, struct evidence_head *head,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The first bytes of a file, unpacked, and the keys of the JSON that they begin. Used by evidence_kind. */
-#ifndef OCCAM_EVIDENCE_EVIDENCE_HEAD_H
-#define OCCAM_EVIDENCE_EVIDENCE_HEAD_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_EVIDENCE_HEAD_H
+#define OCCAM_EVIDENCE_CLAIMS_EVIDENCE_HEAD_H
 
 #include "evidence/claims/evidence_kind.h"
 

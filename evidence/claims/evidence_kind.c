@@ -76,7 +76,11 @@ static bool is_nsys_report(const struct evidence_head *head)
 static bool is_archive(const struct evidence_head *head)
 {
     return begins_with(head, "PK\x03\x04", 4) || begins_with(head, "\x28\xb5\x2f\xfd", 4) ||
-           begins_with(head, "BZh", 3) || begins_with(head, "\xfd" "7zXZ", 5) ||
+           begins_with(head, "BZh", 3) ||
+           begins_with(head,
+                       "\xfd"
+                       "7zXZ",
+                       5) ||
            (head->length > 262 && memcmp(head->bytes + 257, "ustar", 5) == 0);
 }
 
@@ -112,8 +116,9 @@ static bool is_trace(const struct evidence_head *head)
 static bool is_tuner_result(const struct evidence_head *head)
 {
     const bool is_kernel_tuner = has(head, "tune_params_keys") || (has(head, "kernel_name") && has(head, "cache"));
-    const bool is_t4 = has(head, "results") && (has(head, "schema_version") || evidence_has_key(head, 2, "invalidity") ||
-                                                evidence_has_key(head, 2, "configuration"));
+    const bool is_t4 =
+        has(head, "results") && (has(head, "schema_version") || evidence_has_key(head, 2, "invalidity") ||
+                                 evidence_has_key(head, 2, "configuration"));
     const bool is_ktt = has(head, "Results") && (has(head, "Metadata") || evidence_has_key(head, 2, "KernelName"));
     return head->is_json && (is_kernel_tuner || is_t4 || is_ktt);
 }
@@ -192,11 +197,10 @@ static bool is_listing(const struct evidence_head *head)
 /* Where the keys do not tell, the reader does: it names what it knows. */
 static bool is_serving(const struct evidence_head *head)
 {
-    static const char *const json_keys[] = {"output_throughput",  "max_concurrency",        "request_throughput",
-                                            "benchmarks",         "input_config",           "output_token_throughput",
-                                            "tput_per_gpu",       "median_decode_latency",  "avg_ts",
-                                            "n_gen",              "request_goodput:",       "prefill_latency",
-                                            "output_tput_per_gpu"};
+    static const char *const json_keys[] = {
+        "output_throughput",       "max_concurrency", "request_throughput",    "benchmarks", "input_config",
+        "output_token_throughput", "tput_per_gpu",    "median_decode_latency", "avg_ts",     "n_gen",
+        "request_goodput:",        "prefill_latency", "output_tput_per_gpu"};
     for (size_t i = 0; head->is_json && i < sizeof json_keys / sizeof json_keys[0]; i++) {
         if (has(head, json_keys[i])) {
             return true;
@@ -296,8 +300,8 @@ static enum status look(const char *path, size_t capacity, bool *is_cut_log, con
     return status;
 }
 
-enum status evidence_recognise(const char *path, const struct evidence_kind **kind,
-                               const struct evidence_kind **second, struct error *error)
+enum status evidence_recognise(const char *path, const struct evidence_kind **kind, const struct evidence_kind **second,
+                               struct error *error)
 {
     bool is_cut_log = false;
     *kind = &unknown_kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What a file is, told by its content: the table of all evidence that is known. A format more is a reader, a recogniser
  * and one row of that table (docs/ARCHITECTURE.md). Used by evidence_read. */
-#ifndef OCCAM_EVIDENCE_EVIDENCE_KIND_H
-#define OCCAM_EVIDENCE_EVIDENCE_KIND_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_EVIDENCE_KIND_H
+#define OCCAM_EVIDENCE_CLAIMS_EVIDENCE_KIND_H
 
 #include <stdbool.h>
 #include <stddef.h>

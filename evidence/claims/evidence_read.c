@@ -212,8 +212,8 @@ static enum status read_code(struct reading *self, enum code_listing_choice list
     enum status status = compiled_code_read(self->code, self->code_count, listing, &evidence->code, self->error);
     drop_answered_problems(evidence, &evidence->code);
     /* A folder without compiled code is fine where it holds other evidence. */
-    if ((status == STATUS_NOT_FOUND || (status == STATUS_BAD_DATA && evidence->code.count == 0 &&
-                                        evidence->code.problem_count == 0)) &&
+    if ((status == STATUS_NOT_FOUND ||
+         (status == STATUS_BAD_DATA && evidence->code.count == 0 && evidence->code.problem_count == 0)) &&
         evidence->file_count > 0) {
         *self->error = (struct error){0};
         status = STATUS_OK;

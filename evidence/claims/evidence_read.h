@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Everything that a list of files and folders says: claims about kernels, compiled code with its loops, results of
  * serving benchmarks. Used by `occam inspect` and `occam reconcile`. */
-#ifndef OCCAM_EVIDENCE_EVIDENCE_READ_H
-#define OCCAM_EVIDENCE_EVIDENCE_READ_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_EVIDENCE_READ_H
+#define OCCAM_EVIDENCE_CLAIMS_EVIDENCE_READ_H
 
 #include "evidence/claims/evidence_kind.h"
 #include "evidence/code/compiled_code.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * All regular files below a folder, by name. Used by evidence_read. */
-#ifndef OCCAM_EVIDENCE_EVIDENCE_WALK_H
-#define OCCAM_EVIDENCE_EVIDENCE_WALK_H
+#ifndef OCCAM_EVIDENCE_CLAIMS_EVIDENCE_WALK_H
+#define OCCAM_EVIDENCE_CLAIMS_EVIDENCE_WALK_H
 
 #include <stddef.h>
 

@@ -46,30 +46,18 @@ static const struct {
     const char *word;
     int figure;
     double scale;
-} figure_words[] = {{"smem_bytes", FIGURE_SMEM, 1},
-                    {"smem", FIGURE_SMEM, 1},
-                    {"shared", FIGURE_SMEM, 1},
-                    {"shared_memory", FIGURE_SMEM, 1},
-                    {"registers", CLAIM_REGISTERS, 1},
-                    {"regs", CLAIM_REGISTERS, 1},
-                    {"static", CLAIM_STATIC_SMEM, 1},
-                    {"static_smem", CLAIM_STATIC_SMEM, 1},
-                    {"dynamic", CLAIM_DYNAMIC_SMEM, 1},
-                    {"dynamic_smem", CLAIM_DYNAMIC_SMEM, 1},
-                    {"driver", CLAIM_RESERVED_SMEM, 1},
-                    {"reserved", CLAIM_RESERVED_SMEM, 1},
-                    {"block", CLAIM_THREADS, 1},
-                    {"warps", CLAIM_NUM_WARPS, 1},
-                    {"stages", CLAIM_NUM_STAGES, 1},
-                    {"grid", CLAIM_GRID, 1},
-                    {"cluster", CLAIM_CLUSTER, 1},
-                    {"stack", CLAIM_STACK, 1},
-                    {"local_bytes", CLAIM_STACK, 1},
-                    {"required", CLAIM_SMEM_REQUIRED, 1},
-                    {"limit", CLAIM_SMEM_LIMIT, 1},
-                    {"occupancy", CLAIM_OCCUPANCY, 1},
-                    {"est_occ", CLAIM_OCCUPANCY, 0.01},
-                    {"occupancy_percent", CLAIM_OCCUPANCY, 0.01}};
+} figure_words[] = {{"smem_bytes", FIGURE_SMEM, 1},     {"smem", FIGURE_SMEM, 1},
+                    {"shared", FIGURE_SMEM, 1},         {"shared_memory", FIGURE_SMEM, 1},
+                    {"registers", CLAIM_REGISTERS, 1},  {"regs", CLAIM_REGISTERS, 1},
+                    {"static", CLAIM_STATIC_SMEM, 1},   {"static_smem", CLAIM_STATIC_SMEM, 1},
+                    {"dynamic", CLAIM_DYNAMIC_SMEM, 1}, {"dynamic_smem", CLAIM_DYNAMIC_SMEM, 1},
+                    {"driver", CLAIM_RESERVED_SMEM, 1}, {"reserved", CLAIM_RESERVED_SMEM, 1},
+                    {"block", CLAIM_THREADS, 1},        {"warps", CLAIM_NUM_WARPS, 1},
+                    {"stages", CLAIM_NUM_STAGES, 1},    {"grid", CLAIM_GRID, 1},
+                    {"cluster", CLAIM_CLUSTER, 1},      {"stack", CLAIM_STACK, 1},
+                    {"local_bytes", CLAIM_STACK, 1},    {"required", CLAIM_SMEM_REQUIRED, 1},
+                    {"limit", CLAIM_SMEM_LIMIT, 1},     {"occupancy", CLAIM_OCCUPANCY, 1},
+                    {"est_occ", CLAIM_OCCUPANCY, 0.01}, {"occupancy_percent", CLAIM_OCCUPANCY, 0.01}};
 
 struct stated {
     struct kernel_claim_list *list;
@@ -252,8 +240,9 @@ static void set_merged_static(struct stated *self)
         kernel_claim_remark(self->list, claim, "%d B of its SMEM are the device's reserve", CLAIM_RESERVE_BYTES);
     } else if (claim->arch == 0 && value.high >= CLAIM_RESERVE_BYTES) {
         value.low = fmax(0, value.low - CLAIM_RESERVE_BYTES);
-        kernel_claim_remark(self->list, claim, "whether its SMEM holds the device's reserve of %d B depends on the "
-                                               "architecture (arch=sm_XX)",
+        kernel_claim_remark(self->list, claim,
+                            "whether its SMEM holds the device's reserve of %d B depends on the "
+                            "architecture (arch=sm_XX)",
                             CLAIM_RESERVE_BYTES);
     }
     claim->figures[CLAIM_STATIC_SMEM] = value;

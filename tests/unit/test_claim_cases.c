@@ -202,20 +202,10 @@ END_TEST
 
 START_TEST(wrong_words_are_named)
 {
-    static const char *const texts[] = {"",
-                                        "source=trace",
-                                        "smem_bytes",
-                                        "smem_bytes=",
-                                        "=80000",
-                                        "smem_bytes=many",
-                                        "smem_bytes=-1",
-                                        "smem_bytes=1e99",
-                                        "colour=4",
-                                        "arch=gfx942 regs=1",
-                                        "regs=1 regs=2",
-                                        "smem=1KB shared=1024",
-                                        "time_us=0",
-                                        "smem_bytes=80.KB.KB"};
+    static const char *const texts[] = {"",          "source=trace",       "smem_bytes",    "smem_bytes=",
+                                        "=80000",    "smem_bytes=many",    "smem_bytes=-1", "smem_bytes=1e99",
+                                        "colour=4",  "arch=gfx942 regs=1", "regs=1 regs=2", "smem=1KB shared=1024",
+                                        "time_us=0", "smem_bytes=80.KB.KB"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct kernel_claim_list list = {0};
         struct error error = {0};
@@ -345,8 +335,7 @@ START_TEST(recorded_sources_agree)
         ck_assert_msg(cases.items[i].conflict_count == 0, "%s conflicts", cases.items[i].name);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct claim_case *item =
-            find_case(&cases, rows[i].name, rows[i].arch, rows[i].threads, rows[i].smem);
+        const struct claim_case *item = find_case(&cases, rows[i].name, rows[i].arch, rows[i].threads, rows[i].smem);
         ck_assert_msg(item != NULL, "row %zu is not there", i);
         ck_assert_double_eq(exact(item, CLAIM_REGISTERS), rows[i].registers);
         ck_assert_uint_eq(sources_of(&cases, item), rows[i].sources);
@@ -359,9 +348,9 @@ END_TEST
 /* The only cached build is not the one that the trace shows. */
 START_TEST(launch_without_its_build_contradicts_the_nearest)
 {
-    static const char *const paths[] = {
-        PROFILERS "kineto-h200.json", CACHE "/7JLSWOVP2Q4U3D5VUU7WMYQAIF7UXPWCU2O2HTYBX3IB4I3CSFAQ",
-        CACHE "/ALETGEZ5MV57XPV2WN7AO5BCSGG7KIQIREPURC7GFOUF3ZTZIZGQ"};
+    static const char *const paths[] = {PROFILERS "kineto-h200.json",
+                                        CACHE "/7JLSWOVP2Q4U3D5VUU7WMYQAIF7UXPWCU2O2HTYBX3IB4I3CSFAQ",
+                                        CACHE "/ALETGEZ5MV57XPV2WN7AO5BCSGG7KIQIREPURC7GFOUF3ZTZIZGQ"};
     struct evidence evidence;
     struct claim_cases cases;
     read_all(paths, 3, &evidence, &cases);

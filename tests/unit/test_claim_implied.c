@@ -109,8 +109,8 @@ START_TEST(no_configuration_names_the_nearest)
     struct turned self;
     struct error error = {0};
     struct claim_implied implied[4];
-    const struct claim_story stories[] = {story_of(70000, 70000, 128), story_of(80000, 80000, 96), {0},
-                                          story_of(1, 1, 128)};
+    const struct claim_story stories[] = {
+        story_of(70000, 70000, 128), story_of(80000, 80000, 96), {0}, story_of(1, 1, 128)};
     turned_open(&self);
     ck_assert_int_eq(claim_implied_find(&self.search, stories, 4, implied, &error), STATUS_OK);
     ck_assert_uint_eq(implied[0].matches, 0);

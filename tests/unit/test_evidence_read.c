@@ -100,7 +100,10 @@ START_TEST(what_has_to_be_exported_is_refused_with_the_way)
         const char *advice;
     } rows[] = {{"fat", "\xb1\x43\x62\x46 0123456789", 15, "cuobjdump -xelf all"},
                 {"fat", "\x50\xed\x55\xba 0123456789", 15, "cuobjdump -xelf all"},
-                {"lib.so", "\x7f" "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0", 20, "cuobjdump -xelf all"},
+                {"lib.so",
+                 "\x7f"
+                 "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0",
+                 20, "cuobjdump -xelf all"},
                 {"r.ncu-rep", "NVR\0 0123456789", 15, "--csv --page raw"},
                 {"r.nsys-rep", "whatever it is", 14, "nsys export --type sqlite"},
                 {"t.zip", "PK\x03\x04 0123456789", 15, "unpack"},
@@ -148,13 +151,14 @@ END_TEST
 
 START_TEST(hostile_folder)
 {
-    static const char group[] = "{\"child_paths\": {\"k.json\": \"../../../../etc/passwd\", \"k.cubin\": \"/etc/hostname\"}}";
+    static const char group[] =
+        "{\"child_paths\": {\"k.json\": \"../../../../etc/passwd\", \"k.cubin\": \"/etc/hostname\"}}";
     static const char entry[] = "{\"name\":\"k\",\"shared\":4096,\"num_warps\":4,\"target\":{\"arch\":90}}";
     static const char trace[] = "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":5,"
                                 "\"args\":{\"grid\":[8,1,1],\"block\":[128,1,1],\"registers per thread\":32,"
                                 "\"shared memory\":4096}}]}";
     struct temp_dir directory;
-    char path[600], inner[600];
+    char path[600];
     temp_dir_create(&directory);
     (void)temp_dir_write(&directory, "__grp__k.json", group, sizeof group - 1, path, sizeof path);
     (void)temp_dir_write(&directory, "k.json", entry, sizeof entry - 1, path, sizeof path);
@@ -167,7 +171,7 @@ START_TEST(hostile_folder)
     ck_assert_int_eq(symlink("gone", temp_dir_path(&directory, "gone.json", path, sizeof path)), 0);
     ck_assert_int_eq(mkfifo(temp_dir_path(&directory, "pipe.json", path, sizeof path), 0600), 0);
     ck_assert_int_eq(mkdir(temp_dir_path(&directory, "tmp.pid_7_x", path, sizeof path), 0700), 0);
-    (void)snprintf(inner, sizeof inner, "%s/half.json", path);
+    (void)temp_dir_write(&directory, "tmp.pid_7_x/half.json", entry, 20, path, sizeof path);
     struct evidence evidence = {0};
     struct error error = {0};
     const char *const paths[] = {directory.path};
