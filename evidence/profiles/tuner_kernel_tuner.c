@@ -46,9 +46,11 @@ static enum status take_member(struct tuner_reader *self, const char *key, size_
         return tuner_add_knob(self, knob, strlen(knob));
     }
     if (strcmp(key, "time") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_TIME);
         return take_time(self);
     }
     if (strcmp(key, "times") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_RUNS);
         return tuner_add_times(self, US_PER_MS);
     }
     return tuner_skip(self);

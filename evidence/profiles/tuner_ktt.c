@@ -146,9 +146,11 @@ static enum status take_member(struct tuner_reader *self, const char *key, struc
 {
     const struct json_taken *taken = &self->taken;
     if (strcmp(key, "ComputationResults") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_LAUNCHES);
         return read_launches(self, launches);
     }
     if (strcmp(key, "Configuration") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_KNOBS);
         return read_configuration(self);
     }
     if (strcmp(key, "KernelName") == 0 && taken->piece == JSON_PIECE_STRING && self->claim != NULL) {
@@ -157,12 +159,14 @@ static enum status take_member(struct tuner_reader *self, const char *key, struc
         return STATUS_OK;
     }
     if (strcmp(key, "Status") == 0 && taken->piece == JSON_PIECE_STRING) {
+        tuner_see_key(&self->entry, TUNER_KEY_OUTCOME);
         if (strcmp(taken->text, "Ok") != 0) {
             tuner_fail_entry(&self->entry, "%.80s", taken->text);
         }
         return STATUS_OK;
     }
     if (strcmp(key, "TotalDuration") == 0 && taken->piece == JSON_PIECE_NUMBER) {
+        tuner_see_key(&self->entry, TUNER_KEY_TIME);
         launches->total_duration = taken->number;
         return STATUS_OK;
     }

@@ -87,7 +87,8 @@ enum status tuner_begin_entry(struct tuner_reader *self, enum claim_source sourc
 {
     struct tuner_entry *entry = &self->entry;
     entry->time_us = NAN;
-    entry->is_failed = false;
+    entry->is_failed = entry->has_key_twice = false;
+    entry->keys_seen = 0;
     entry->failure[0] = '\0';
     entry->time_count = 0;
     self->entry_count++;
@@ -107,6 +108,12 @@ enum status tuner_begin_entry(struct tuner_reader *self, enum claim_source sourc
     return status;
 }
 
+void tuner_see_key(struct tuner_entry *entry, enum tuner_key key)
+{
+    entry->has_key_twice = entry->has_key_twice || (entry->keys_seen & (unsigned)key) != 0;
+    entry->keys_seen |= (unsigned)key;
+}
+
 enum status tuner_add_knob(struct tuner_reader *self, const char *name, size_t name_length)
 {
     const struct json_taken *taken = &self->taken;
@@ -114,6 +121,12 @@ enum status tuner_add_knob(struct tuner_reader *self, const char *name, size_t n
                     (taken->piece == JSON_PIECE_WORD && strcmp(taken->text, "null") != 0);
     if (!is_value || self->claim == NULL) {
         return tuner_skip(self);
+    }
+    for (size_t i = 0; i < self->claim->parameter_count; i++) {
+        const char *other = self->claim->parameters[i].name;
+        if (strncmp(other, name, name_length) == 0 && other[name_length] == '\0') {
+            self->entry.has_key_twice = true;
+        }
     }
     return kernel_claim_parameter(self->list, self->claim, name, name_length, taken->text, taken->length, self->error);
 }
@@ -208,8 +221,9 @@ void tuner_end_entry(struct tuner_reader *self)
         self->claim = NULL;
         return;
     }
-    if (claim->parameter_count == 0) {
-        kernel_claim_skip(self->list, "%s:%u: a result without a configuration", self->path, claim->line);
+    if (claim->parameter_count == 0 || self->entry.has_key_twice) {
+        kernel_claim_skip(self->list, "%s:%u: %s", self->path, claim->line,
+                          self->entry.has_key_twice ? "a result with a key twice" : "a result without a configuration");
         self->list->count--;
         self->claim = NULL;
         return;

@@ -18,6 +18,15 @@ enum {
     TUNER_KEY_BYTES = 64        /* longer keys are none that is known */
 };
 
+/* Keys of an entry that may come once. */
+enum tuner_key {
+    TUNER_KEY_KNOBS = 1,
+    TUNER_KEY_TIME = 2,
+    TUNER_KEY_RUNS = 4,
+    TUNER_KEY_OUTCOME = 8,
+    TUNER_KEY_LAUNCHES = 16
+};
+
 /* What the head of a file states; texts belong to head_arena. */
 struct tuner_head {
     bool is_seen; /* anything of it */
@@ -31,7 +40,8 @@ struct tuner_head {
 /* The configuration being read. */
 struct tuner_entry {
     double time_us; /* NaN: not stated */
-    bool is_failed;
+    bool is_failed, has_key_twice;
+    unsigned keys_seen; /* bits of enum tuner_key */
     char failure[96];
     size_t time_count, time_capacity;
     double *times_us;
@@ -44,6 +54,7 @@ struct tuner_reader {
     struct json_taken taken;
     bool is_cut; /* the file ended; nothing more is to be taken */
     struct tuner_head head;
+    bool has_whole_head; /* from a pass of its own */
     struct arena head_arena;
     struct kernel_claim *claim; /* of the entry; NULL between entries, or when there are too many */
     struct tuner_entry entry;
@@ -66,6 +77,8 @@ MUST_CHECK enum status tuner_copy_text(struct tuner_reader *self, const char **t
 
 /* A new claim for the entry that begins with the piece in taken. self->claim stays NULL beyond TUNER_CLAIMS_MAX. */
 MUST_CHECK enum status tuner_begin_entry(struct tuner_reader *self, enum claim_source source);
+/* Notes that the entry has the key; the second time makes the entry one that is left out. */
+void tuner_see_key(struct tuner_entry *entry, enum tuner_key key);
 /* The value in taken as a knob; null and containers are passed over. */
 MUST_CHECK enum status tuner_add_knob(struct tuner_reader *self, const char *name, size_t name_length);
 /* The array in taken as times of single runs. */

@@ -72,11 +72,18 @@ static enum status read_metadata(struct tuner_reader *self)
 static enum status take_head_member(struct tuner_reader *self, const char *key)
 {
     bool is_text = self->taken.piece == JSON_PIECE_STRING;
+    if (self->has_whole_head) {
+        return tuner_skip(self);
+    }
     if (strcmp(key, "device_name") == 0 && is_text) {
         return tuner_copy_text(self, &self->head.device);
     }
     if (strcmp(key, "kernel_name") == 0 && is_text) {
         return tuner_copy_text(self, &self->head.kernel);
+    }
+    if (strcmp(key, "tune_params_keys") == 0 && self->head.knob_count > 0) {
+        return error_set_at(self->error, STATUS_BAD_DATA, self->path, self->taken.line, self->taken.column,
+                            "key \"tune_params_keys\" a second time");
     }
     if (strcmp(key, "tune_params_keys") == 0) {
         self->head.is_seen = true;
@@ -132,6 +139,7 @@ static enum status find_head(struct tuner_reader *self)
     arena_release(&self->head_arena);
     self->head = other.head;
     self->head_arena = other.head_arena;
+    self->has_whole_head = true;
     return status;
 }
 
@@ -166,8 +174,11 @@ static enum status read_document(struct tuner_reader *self, enum tuner_format *f
         if (found != FORMAT_UNKNOWN && *format == FORMAT_UNKNOWN) {
             *format = found;
             status = read_results(self, found);
+        } else if (found != FORMAT_UNKNOWN) {
+            status = error_set_at(self->error, STATUS_BAD_DATA, self->path, self->taken.line, self->taken.column,
+                                  "results a second time, as \"%s\"", key);
         } else {
-            status = found == FORMAT_UNKNOWN ? take_head_member(self, key) : tuner_skip(self);
+            status = take_head_member(self, key);
         }
     }
     if (status == STATUS_OK && !self->is_cut) {

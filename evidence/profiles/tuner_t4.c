@@ -99,15 +99,19 @@ static enum status read_measurements(struct tuner_reader *self)
 static enum status take_member(struct tuner_reader *self, const char *key)
 {
     if (strcmp(key, "configuration") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_KNOBS);
         return read_configuration(self);
     }
     if (strcmp(key, "times") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_RUNS);
         return read_runs(self);
     }
     if (strcmp(key, "measurements") == 0) {
+        tuner_see_key(&self->entry, TUNER_KEY_TIME);
         return read_measurements(self);
     }
     if (strcmp(key, "invalidity") == 0 && self->taken.piece == JSON_PIECE_STRING) {
+        tuner_see_key(&self->entry, TUNER_KEY_OUTCOME);
         if (strcmp(self->taken.text, "correct") != 0) {
             tuner_fail_entry(&self->entry, "failed: invalidity %.60s", self->taken.text);
         }

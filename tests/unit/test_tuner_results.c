@@ -320,6 +320,8 @@ START_TEST(wrong_files)
         {"{\"results\": [] } {", "the end of the file expected", 1, 18},
         {"{\"results\": [}", "']' expected", 1, 14},
         {"{\"x\": [[1}, \"results\": []}", "expected", 0, 0},
+        {"{\"results\": [], \"Results\": []}", "results a second time", 1, 28},
+        {"{\"tune_params_keys\": [\"a\"], \"tune_params_keys\": [\"b\"]}", "a second time", 1, 49},
         {"{\"tune_params_keys\": [1]}", "names of fewer than", 1, 23},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -333,6 +335,28 @@ START_TEST(wrong_files)
                           cases[i].text, error.text, error.line, error.column);
         }
     }
+}
+END_TEST
+
+/* A key twice in one entry: which of them holds is not known, so the entry is left out; in the head it is an error. */
+START_TEST(keys_that_come_twice)
+{
+    static const char *const entries[] = {"\"tile\": 4, \"tile\": 5, \"time\": 1",
+                                          "\"tile\": 4, \"time\": 1, \"time\": 2",
+                                          "\"tile\": 4, \"times\": [1], \"times\": [2]"};
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, CACHE_HEAD CACHE_GOOD ",\n\"1\": {%s}}}", entries[i]);
+        read_text(text);
+        ck_assert_uint_eq(list.count, 1);
+        ck_assert_uint_eq(list.skipped, 1);
+        ck_assert_msg(strstr(list.first_skipped, ":20: a result with a key twice") != NULL, "%s", list.first_skipped);
+        release();
+    }
+    read_text("{\"results\": [{\"configuration\": {\"a\": 1}, \"configuration\": {\"b\": 1}}]}");
+    ck_assert_uint_eq(list.count, 0);
+    ck_assert_uint_eq(list.skipped, 1);
+    release();
 }
 END_TEST
 
@@ -417,6 +441,7 @@ Suite *suite_tuner_results(void)
     tcase_add_test(shapes, t4_results);
     tcase_add_test(shapes, ktt_results);
     tcase_add_test(wrong, wrong_files);
+    tcase_add_test(wrong, keys_that_come_twice);
     tcase_add_test(wrong, deep_nesting);
     tcase_add_test(wrong, more_knobs_than_are_kept);
     tcase_add_test(wrong, gzip_that_expands_a_lot);
