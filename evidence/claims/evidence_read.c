@@ -111,13 +111,19 @@ static enum status read_with(struct reading *self, const char *path, const struc
     return status != STATUS_OK ? status : remarks;
 }
 
-/* Files named by hand go to compiled_code_read; those of a folder it finds itself. */
-static enum status take_code(struct reading *self, const char *path)
+/* Files named by hand go to compiled_code_read; those of a folder it finds itself, by their names: a text that only
+ * looks like a compiler's report (this project's own documents do) must not end the reading of a folder. */
+static enum status take_code(struct reading *self, const char *path, const struct evidence_kind *kind)
 {
     if (!self->in_folder) {
         self->code[self->code_count++] = path;
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    if (code_file_kind_of(path) != CODE_FILE_KINDS) {
+        return STATUS_OK;
+    }
+    return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0,
+                        "%s: in a folder it is read as .cubin, .ptx, .sass, .log or .json; name it by hand", kind->name);
 }
 
 static enum status read_file(struct reading *self, const char *path)
@@ -129,7 +135,7 @@ static enum status read_file(struct reading *self, const char *path)
     }
     switch (kind->room) {
     case EVIDENCE_CODE:
-        status = take_code(self, path);
+        status = take_code(self, path, kind);
         return status == STATUS_OK && second != NULL ? read_with(self, path, second) : status;
     case EVIDENCE_CLAIMS:
     case EVIDENCE_SERVING:
@@ -142,7 +148,7 @@ static enum status read_file(struct reading *self, const char *path)
     default:
         /* By its name compiled code: that reader knows what is wrong with it. */
         if (!self->in_folder && code_file_kind_of(path) != CODE_FILE_KINDS) {
-            return take_code(self, path);
+            return take_code(self, path, kind);
         }
         self->evidence->unknown_files += self->in_folder;
         return self->in_folder
@@ -203,6 +209,19 @@ static void drop_answered_problems(const struct evidence *evidence, struct compi
     code->problem_count -= told - kept;
 }
 
+/* Folders alone, and nothing in them. */
+static enum status nothing_here(struct reading *self)
+{
+    const struct evidence *evidence = self->evidence;
+    if (evidence->problem_count > 0) {
+        return error_set(self->error, STATUS_BAD_DATA, "nothing could be read: %s", evidence->problems[0]);
+    }
+    return error_set_at(self->error, STATUS_NOT_FOUND, self->code[0], 0, 0,
+                        "nothing known here: no compiled code, trace, profiler's table, tuner's or serving results "
+                        "among %zu files",
+                        evidence->unknown_files);
+}
+
 static enum status read_code(struct reading *self, enum code_listing_choice listing)
 {
     struct evidence *evidence = self->evidence;
@@ -220,7 +239,7 @@ static enum status read_code(struct reading *self, enum code_listing_choice list
     }
     evidence->skipped_links = evidence->code.skipped_links;
     evidence->skipped_folders = evidence->code.skipped_folders;
-    return status;
+    return status == STATUS_NOT_FOUND ? nothing_here(self) : status;
 }
 
 enum status evidence_read(const char *const *paths, size_t path_count, enum code_listing_choice listing,
