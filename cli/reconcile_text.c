@@ -308,9 +308,15 @@ static void table_row(struct report *report, const struct reconciliation *self, 
     report_string(report, "verdict", reconcile_verdict_name(conclusion->verdict));
     find_places(self, item, &places);
     for (size_t i = 0; i < places.count && used < sizeof kinds; i++) {
-        const int added = snprintf(kinds + used, sizeof kinds - used, "%s%s", i > 0 ? ", " : "",
-                                   claim_source_name(places.items[i]->source));
-        used += added > 0 ? (size_t)added : 0;
+        bool is_new = true;
+        for (size_t k = 0; k < i; k++) {
+            is_new = is_new && places.items[k]->source != places.items[i]->source;
+        }
+        if (is_new) {
+            const int added = snprintf(kinds + used, sizeof kinds - used, "%s%s", i > 0 ? ", " : "",
+                                       claim_source_name(places.items[i]->source));
+            used += added > 0 ? (size_t)added : 0;
+        }
     }
     report_string(report, "sources", kinds);
     report_end(report);

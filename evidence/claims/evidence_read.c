@@ -61,7 +61,7 @@ static enum status add_file(struct reading *self, const char *path, const struct
         evidence->file_capacity = capacity;
     }
     *file = &evidence->files[evidence->file_count];
-    **file = (struct evidence_file){.kind = kind, .first_skipped = "", .remark = ""};
+    **file = (struct evidence_file){.kind = kind, .is_named = !self->in_folder, .first_skipped = "", .remark = ""};
     (*file)->path = arena_copy_text(&evidence->arena, path, strlen(path));
     if ((*file)->path == NULL) {
         return no_memory(self);
@@ -91,9 +91,6 @@ static enum status read_with(struct reading *self, const char *path, const struc
 {
     struct evidence *evidence = self->evidence;
     struct evidence_file *file = NULL;
-    if (kind->room == EVIDENCE_CLAIMS && kind->read == NULL) {
-        return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0, "%s: this version does not read it", kind->name);
-    }
     enum status status = add_file(self, path, kind, &file);
     if (status != STATUS_OK) {
         return status;
@@ -124,8 +121,8 @@ static int compare_paths(const void *key, const void *item)
 
 static bool is_in_folder(const struct reading *self, const char *path)
 {
-    return self->folder != NULL &&
-           bsearch(path, self->folder->items, self->folder->count, sizeof self->folder->items[0], compare_paths) != NULL;
+    return self->folder != NULL && bsearch(path, self->folder->items, self->folder->count,
+                                           sizeof self->folder->items[0], compare_paths) != NULL;
 }
 
 /* A run that another file of the folder says more about: NAME.csv beside NAME.json, agg_NAME beside NAME. */
