@@ -295,9 +295,10 @@ static enum status print_text(const struct report *report, const struct question
     return status;
 }
 
-static enum status answer(struct question *question, struct curve_options *options, enum output_format format,
+static enum status answer(struct question *question, const struct curve_options *options, enum output_format format,
                           struct error *error)
 {
+    struct curve_options with_runs = *options;
     struct throughput_curve *curve = calloc(1, sizeof *curve);
     struct measured_runs runs = {0};
     struct report report = {0};
@@ -305,8 +306,8 @@ static enum status answer(struct question *question, struct curve_options *optio
 
     if (curve == NULL)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the curve");
-    options->runs = &runs;
-    status = throughput_curve_make(question, options, curve, error);
+    with_runs.runs = &runs;
+    status = throughput_curve_make(question, &with_runs, curve, error);
     if (status == STATUS_OK) {
         record(&report, question, curve, &runs);
         status = format == OUTPUT_FORMAT_TEXT ? print_text(&report, question, curve, &runs, error)
