@@ -333,10 +333,15 @@ coverage-run: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER)
 
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SOURCES))
+BENCH_TRACE := $(BUILD)/tests/bench/bench_trace
+BENCH_FOLDER ?= /tmp
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_LINK_INPUTS)
 	$(link_test)
 bench: $(PROGRAM) $(BENCH_PROGRAMS) ## speed of the program itself: predictions per second, memory, start-up
-	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(BENCH_PROGRAMS)
+	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(filter-out $(BENCH_TRACE),$(BENCH_PROGRAMS))
+.PHONY: bench-trace
+bench-trace: $(BENCH_TRACE) ## speed of the trace reader against a bare scan: writes 2 GB to BENCH_FOLDER=/tmp for a while
+	@$(BENCH_TRACE) '$(BENCH_FOLDER)'
 
 # ---- fuzzing -----------------------------------------------------------------------------------------------------
 # Every tests/fuzz/fuzz_NAME.c is one target. With a plain compiler it is linked with the replay driver and tries the

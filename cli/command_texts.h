@@ -274,14 +274,16 @@ int command_help(int argc, char **argv);
 #define CALIBRATE_USAGE                                                                                                \
     "calibrate [MEASUREMENTS...] --scenario S [--train N | --train-rows FILE | --design N] [-o FILE] [--name X] "      \
     "[--kernel K] [--time-column C] [--first-kernel] [--device D] [--device-file FILE] [--seed N] [--level P] "        \
-    "[--format text|json|csv] | calibrate --check CALIBRATION MEASUREMENTS... [--scenario S]"
+    "[--format text|json|csv] | calibrate --check CALIBRATION MEASUREMENTS... [--scenario S] | calibrate --figures "   \
+    "MICROBENCHMARKS... [--device D] [--device-file FILE] [-o DEVICE-FILE] | calibrate --list"
 #define CALIBRATE_HELP                                                                                                 \
     "Fits the kernel-time model to measured rows: parameters with their uncertainty, a process on what the\n"          \
     "model leaves over where cross-validation shows that it helps, and intervals stretched until they hold.\n"         \
     "MEASUREMENTS are CSV files, of occam measure or foreign: columns called after the scenario's knobs and\n"         \
     "workload variables, and one with the time. Rows that were not learnt from are predicted and scored.\n"            \
     "--design N without measurements prints the N configurations to measure. --check says whether a\n"                 \
-    "calibration still holds for a handful of rows: exit code 1 when it does not.\n"                                   \
+    "calibration still holds for a handful of rows: exit code 1 when it does not. --figures fits what a GPU\n"         \
+    "can do to its microbenchmarks, each figure with its uncertainty, and says where its device file differs.\n"       \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --scenario S          scenario that the columns belong to: a YAML file, or the name of one built in;\n"         \
@@ -290,7 +292,10 @@ int command_help(int argc, char **argv);
     "  --train-rows FILE     learn from the configurations listed in this CSV file\n"                                  \
     "  --design N            learn from the N most informative rows; without measurements: say which to measure\n"     \
     "  --check CALIBRATION   compare the rows with this calibration (file or name) instead of learning\n"              \
-    "  -o, --output FILE     write the calibration to this JSON file\n"                                                \
+    "  --figures             latencies, bandwidths, intervals, launches of the GPU that MEASUREMENTS (files of\n"      \
+    "                        latency_chase, bandwidth_stream, mma_tile, ...) were taken on\n"                          \
+    "  --list                calibrations that can be named, yours and built in\n"                                     \
+    "  -o, --output FILE     write the calibration to this JSON file; with --figures: a device file\n"                 \
     "  --name X              what predictions call it; default: the stem of the file\n"                                \
     "  --kernel K            only rows whose column kernel says K\n"                                                   \
     "  --time-column C       column with the time; its name ends in _ns, _us, _ms or _s (default: time_us)\n"          \
@@ -301,7 +306,8 @@ int command_help(int argc, char **argv);
     "Examples:\n"                                                                                                      \
     "  occam calibrate --design 24 --scenario occam-gqa-decode > gqa.plan\n"                                           \
     "  occam calibrate gqa_decode.csv --scenario occam-gqa-decode -o h200-gqa.json\n"                                  \
-    "  occam calibrate --check h200-gqa.json today.csv\n"
+    "  occam calibrate --check h200-gqa.json today.csv\n"                                                              \
+    "  occam calibrate --figures latency_chase.csv mma_tile.csv -o my-gpu.csv\n"
 #define VALIDATE_SUMMARY "trained on few measured rows, judged on all others, beside the baselines"
 #define VALIDATE_USAGE                                                                                                 \
     "validate MEASUREMENTS... --scenario S [--train N[,N...]] [--design] [--hold-out workload|NAME] [--seeds N] "      \

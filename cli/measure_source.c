@@ -300,9 +300,10 @@ static enum status unknown_operand(const char *operand, struct error *error)
 
     for (size_t i = 0; i < count; i++)
         names[i] = measure_kernel_get(i)->name;
-    (void)error_set(error, STATUS_NOT_FOUND, "there is no kernel, scenario or plan \"%.100s\"", operand);
+    /* As a scenario that is neither built in nor a file: it may be a file that is missing. */
+    (void)error_set(error, STATUS_MISSING, "there is no kernel, scenario or plan \"%.100s\"", operand);
     near_names_append(error, operand, names, count);
-    return STATUS_NOT_FOUND;
+    return STATUS_MISSING;
 }
 
 static enum status add_operand(const struct measure_request *request, const char *operand,

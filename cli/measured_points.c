@@ -55,6 +55,26 @@ static enum status read_cell(const struct csv_table *table, size_t row, long col
     return status;
 }
 
+/* No server of today or of the next years takes such a step, serves so many requests or gives so many tokens: a wrong
+ * unit or a wrong column. */
+static enum status check_sense(const struct csv_table *table, size_t row, const struct serving_point *point,
+                               struct error *error)
+{
+    const struct {
+        const char *what;
+        double value, least, most;
+    } checks[] = {{"a concurrency", point->concurrency, 1.0, 1e7},
+                  {"a step time in ms", point->step_time_s / SECONDS_PER_MS, 1e-3, 1e7},
+                  {"tokens per second", point->throughput_tokens_per_s, 1e-3, 1e10}};
+
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        if (!(checks[i].value >= checks[i].least && checks[i].value <= checks[i].most) && !isnan(checks[i].value))
+            return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0,
+                                "%s of %g makes no sense: %g to %g are expected; is a unit or a column wrong?",
+                                checks[i].what, checks[i].value, checks[i].least, checks[i].most);
+    return STATUS_OK;
+}
+
 static enum status read_row(const struct csv_table *table, size_t row, const struct measured_columns *columns,
                             double tokens_per_step, struct serving_point *point, struct error *error)
 {
@@ -68,12 +88,14 @@ static enum status read_row(const struct csv_table *table, size_t row, const str
         status = read_cell(table, row, columns->tok_s, "tok_s", 0.0, &point->throughput_tokens_per_s, error);
     if (status == STATUS_OK)
         status = read_cell(table, row, time_column, time_name, 0.0, &time_ms, error);
+    if (status != STATUS_OK)
+        return status;
     point->relative_sigma = 0.0;
     if (time_column < 0)
         point->step_time_s = point->concurrency * tokens_per_step / point->throughput_tokens_per_s;
     else
         point->step_time_s = time_ms * SECONDS_PER_MS * (columns->step_ms >= 0 ? 1.0 : tokens_per_step);
-    return status;
+    return check_sense(table, row, point, error);
 }
 
 static enum status read_table(const char *path, struct serving_model *serving, struct error *error)
