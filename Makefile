@@ -297,7 +297,7 @@ $(PROPERTY_RUNNER): $(patsubst %,$(BUILD)/tests/property/prop_%.o,$(PROPERTY_SUI
 $(GOLDEN_PROGRAM): $(BUILD)/tests/golden/golden_predictions.o $(TEST_LINK_INPUTS)
 	$(link_test)
 
-.PHONY: need-check test test-all test-unit test-property test-golden test-cli golden-accept valgrind coverage bench
+.PHONY: need-check test test-all test-unit test-property test-golden test-cli test-python golden-accept valgrind coverage bench
 need-check:
 	@test '$(HAVE_CHECK)' = 1 || { echo 'The tests need Check: run  .ci/install test' >&2; exit 1; }
 
@@ -318,6 +318,8 @@ golden-accept: $(GOLDEN_PROGRAM) ## make today's predictions the golden ones (re
 	@git --no-pager diff --stat -- tests/golden/predictions.csv || :
 test-cli: $(PROGRAM) ## command-line tests: make test-cli CASES="predict/*"
 	@OCCAM='$(PROGRAM)' tests/cli/run.sh $(CASES)
+test-python: $(PROGRAM) ## tests of bindings/python, with python3; skipped where there is none
+	@OCCAM='$(PROGRAM)' tests/python/run.sh
 valgrind: need-check $(UNIT_RUNNER) ## unit tests under valgrind
 	@CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_QUICK=1 OMP_NUM_THREADS=1 valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9 $(UNIT_RUNNER)
@@ -331,10 +333,15 @@ coverage-run: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER)
 
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SOURCES))
+BENCH_TRACE := $(BUILD)/tests/bench/bench_trace
+BENCH_FOLDER ?= /tmp
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_LINK_INPUTS)
 	$(link_test)
 bench: $(PROGRAM) $(BENCH_PROGRAMS) ## speed of the program itself: predictions per second, memory, start-up
-	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(BENCH_PROGRAMS)
+	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(filter-out $(BENCH_TRACE),$(BENCH_PROGRAMS))
+.PHONY: bench-trace
+bench-trace: $(BENCH_TRACE) ## speed of the trace reader against a bare scan: writes 2 GB to BENCH_FOLDER=/tmp for a while
+	@$(BENCH_TRACE) '$(BENCH_FOLDER)'
 
 # ---- fuzzing -----------------------------------------------------------------------------------------------------
 # Every tests/fuzz/fuzz_NAME.c is one target. With a plain compiler it is linked with the replay driver and tries the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * `occam calibrate` in parts: training (calibrate_train.c, calibrate_answer.c), the choice of what to measure
- * (calibrate_design.c), and drift (calibrate_check.c). Used by cli/command_calibrate.c. */
+ * (calibrate_design.c), drift (calibrate_check.c), figures of a GPU (calibrate_figures.c) and what there is
+ * (calibrate_list.c). Used by cli/command_calibrate.c. */
 #ifndef OCCAM_CLI_CALIBRATE_H
 #define OCCAM_CLI_CALIBRATE_H
 
@@ -11,7 +12,7 @@
 struct calibrate_options {
     const char *scenario, *device, *device_file;
     const char *train_rows, *output, *name, *check, *time_column, *kernel;
-    bool first_kernel;
+    bool first_kernel, figures, list;
     uint64_t train, design, seed; /* 0: not given; seed has a default */
     double level;
     enum output_format format;
@@ -51,5 +52,9 @@ MUST_CHECK enum status calibrate_design(const struct calibrate_options *options,
 /* STATUS_TOLERANCE_FAILED, with nothing in *error, where the calibration does not hold. */
 MUST_CHECK enum status calibrate_check(const struct calibrate_options *options, const struct operands *files,
                                        struct error *error);
+/* Figures of the GPU that the microbenchmarks in files are of; --output writes a device file with them. */
+MUST_CHECK enum status calibrate_figures(const struct calibrate_options *options, const struct operands *files,
+                                         struct error *error);
+MUST_CHECK enum status calibrate_list(const struct calibrate_options *options, struct error *error);
 
 #endif

@@ -33,7 +33,7 @@ _occam()
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
         ;;
     --scenario) _occam_scenarios ;;
-    --device-file | --timeline | --output | -o | --measured | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --device-file | --timeline | --output | -o | --measured | --configs | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
     --scenario) _occam_scenarios ;;
     --hold-out) _occam_words "workload" ;;

@@ -24,6 +24,7 @@ run 'property tests' tests/run_suites.sh "$2"
 run 'golden predictions' tests/golden/compare.sh "$3"
 run 'inputs of the fuzz targets' tests/fuzz/replay.sh "$4"
 run 'command-line tests' tests/cli/run.sh
+run 'tests of the Python file' tests/python/run.sh
 
 [ ! -s "$TEST_FAILURES" ] || { echo '== what failed'; head -60 "$TEST_FAILURES"; }
 awk '{ checks += $1; failures += $2; errors += $3 }

@@ -41,7 +41,7 @@ struct loop_work {
     double weight; /* times it runs, as far as it can be ranked */
 };
 
-static double flop_of(const struct code_instruction *item)
+double code_flop_of(const struct code_instruction *item)
 {
     switch ((unsigned)item->op) { /* the other operations are not listed */
     case CODE_OP_MMA:
@@ -57,7 +57,7 @@ static double flop_of(const struct code_instruction *item)
 
 static void add_work(struct loop_work *work, const struct code_instruction *item)
 {
-    work->flop += flop_of(item);
+    work->flop += code_flop_of(item);
     work->instructions++;
     switch ((unsigned)item->op) { /* the other operations are not listed */
     case CODE_OP_GLOBAL_LOAD:
@@ -392,7 +392,7 @@ static bool is_spin(const struct code_profiler *self, uint32_t index)
         for (size_t k = 0; k < block->count; k++) {
             const enum code_op op = self->listing->items[block->first + k].op;
             tries |= op == CODE_OP_MBARRIER;
-            if (flop_of(&self->listing->items[block->first + k]) > 0 ||
+            if (code_flop_of(&self->listing->items[block->first + k]) > 0 ||
                 traffic_of(&self->listing->items[block->first + k]) >= 0) {
                 return false;
             }
@@ -457,7 +457,8 @@ static bool tally_code(struct code_profiler *self, uint32_t root, enum code_stre
     struct chains chains = {0};
     chains.of = arena_allocate(&scratch, (size_t)self->listing->register_count + 1, sizeof *chains.of);
     chains.items = arena_allocate(&scratch, self->listing->count, sizeof *chains.items);
-    if (shares == NULL || chains.of == NULL || chains.items == NULL) {
+    const unsigned char *left_out = root == CODE_NONE ? NULL : code_sides_left_out(self, root, &scratch);
+    if (shares == NULL || chains.of == NULL || chains.items == NULL || (root != CODE_NONE && left_out == NULL)) {
         arena_release(&scratch);
         return false;
     }
@@ -468,6 +469,10 @@ static bool tally_code(struct code_profiler *self, uint32_t root, enum code_stre
         const struct code_block *block = &graph->blocks[index];
         if (root == CODE_NONE ? self->stretch[index] != (unsigned char)stretch
                               : !code_loop_contains(graph, root, index)) {
+            continue;
+        }
+        if (left_out != NULL && left_out[index]) {
+            tally->instructions_left_out += (double)block->count;
             continue;
         }
         struct loop_share share = {1, true};
@@ -537,6 +542,10 @@ static void add_notes(struct code_profiler *self)
     if (turn->instructions_most > turn->instructions_sure) {
         code_note(profile, "%g of %g instructions of a turn lie behind branches",
                   turn->instructions_most - turn->instructions_sure, turn->instructions_most);
+    }
+    if (turn->instructions_left_out > 0) {
+        code_note(profile, "%g instructions are other sides of branches: only the one with most work is counted",
+                  turn->instructions_left_out);
     }
     if (!profile->is_sass) {
         code_note(profile, "PTX: counts before register allocation, spills are not in it");

@@ -24,6 +24,11 @@ struct code_profiler {
     unsigned char *stretch; /* enum code_stretch by block */
 };
 
+/* Of one warp; 0 for what is no product. */
+double code_flop_of(const struct code_instruction *item);
+/* By block: 1 where a turn of loop `root` that runs it does not run another side of a branch, which stands for it. Lies
+ * in the arena; NULL: no memory. Linear in blocks and edges. */
+unsigned char *code_sides_left_out(const struct code_profiler *self, uint32_t root, struct arena *arena);
 void code_note(struct code_profile *profile, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Fills profile->pipeline; the tallies are there. false: memory ran out. */
 bool code_pipeline_find(struct code_profiler *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Braces outside of strings, 64 bytes of JSON at a time, as bits. Word operations only, so that it is as fast on every
- * machine; strings by the prefix sum (modulo 2) of quotes. Used by trace_events.c. */
+ * Braces outside of strings, 64 bytes of JSON at a time, as bits; strings by the prefix sum (modulo 2) of quotes. Used
+ * by trace_events.c. */
 #ifndef OCCAM_EVIDENCE_PROFILES_TRACE_BLOCKS_H
 #define OCCAM_EVIDENCE_PROFILES_TRACE_BLOCKS_H
 
@@ -15,5 +15,7 @@ enum {
  * (y and DEL), which the caller must tell apart. *is_in_string and *is_escaped carry over from block to block. A raw
  * line feed ends a string: JSON has none there, and writers that forget to escape a quote get back in step. */
 uint64_t trace_block_braces(const char bytes[TRACE_BLOCK_BYTES], bool *is_in_string, bool *is_escaped);
+/* The same with nothing but arithmetic on words, for processors of other kinds; on all of them for tests. */
+uint64_t trace_block_braces_by_words(const char bytes[TRACE_BLOCK_BYTES], bool *is_in_string, bool *is_escaped);
 
 #endif

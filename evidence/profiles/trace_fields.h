@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "evidence/text_lines.h"
 
@@ -27,10 +28,16 @@ enum trace_fields_step {
     TRACE_FIELDS_ODD  /* no JSON, or the text ends, or an escape in a key */
 };
 
-/* Starts behind the opening brace: rest->at. */
-enum trace_fields_step trace_fields_next(struct text_span *rest, struct trace_field *field);
-/* Is the key this? */
-bool trace_field_is(const struct trace_field *field, const char *key);
+/* The next key; rest->at goes to its value. Starts behind the opening brace, or behind a value. */
+enum trace_fields_step trace_fields_key(struct text_span *rest, struct trace_field *field);
+/* The value at rest->at, which goes behind it; false where the text ends. */
+bool trace_fields_value(struct text_span *rest, struct trace_field *field);
+/* The same of a value of this kind; of a string from behind its opening quote to its closing one. */
+bool trace_fields_value_of(struct text_span *rest, enum trace_field_kind kind, struct trace_field *field);
+/* The length is known where the literal is. */
+#define TRACE_FIELD_IS(field, literal)                                                                                 \
+    ((size_t)((field)->key.end - (field)->key.at) == sizeof(literal) - 1 &&                                            \
+     memcmp((field)->key.at, literal, sizeof(literal) - 1) == 0)
 
 enum trace_category {
     TRACE_CATEGORY_OTHER,

@@ -11,7 +11,8 @@
 #include "evidence/json_tolerant.h"
 
 enum {
-    TRACE_UNKNOWN = -1
+    TRACE_UNKNOWN = -1,
+    TRACE_REGISTERS_MAX = 65535
 };
 
 /* What launches must have in common to be alike. TRACE_UNKNOWN where the event does not say. */
@@ -31,11 +32,10 @@ struct trace_launch {
     double resident_ctas;     /* of the newer "occupancy" object; NaN unknown */
 };
 
-/* The quick way: figures straight from the text, for events written as profilers write them. False where anything is
- * unusual (an escape in the name, a number with an exponent, a key twice): then the event must be parsed. name points
- * into the text. The members of a full parse are NaN. */
-bool trace_launch_scan(const char *text, size_t length, struct trace_launch *launch);
-/* The sure way, by jansson. name points into *root, which the caller releases (json_decref), also after an error.
+/* Nothing known of it. */
+extern const struct trace_launch trace_launch_unknown;
+
+/* By jansson. name points into *root, which the caller releases (json_decref), also after an error.
  * *is_kernel: of that category at all. STATUS_BAD_DATA with the reason. */
 MUST_CHECK enum status trace_launch_parse(const char *text, size_t length, json_t **root, bool *is_kernel,
                                           struct trace_launch *launch, struct error *error);

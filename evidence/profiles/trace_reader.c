@@ -11,6 +11,7 @@
 #include "evidence/profiles/trace_groups.h"
 #include "evidence/profiles/trace_launch.h"
 #include "evidence/profiles/trace_reader_private.h"
+#include "evidence/profiles/trace_scan.h"
 
 enum {
     DEVICES_MAX = 64,
@@ -29,6 +30,7 @@ struct trace_reader {
     bool parses_all;
     struct kernel_claim_list *list;
     struct trace_groups groups;
+    struct trace_scan scan;
     struct trace_device devices[DEVICES_MAX];
     size_t device_count;
     struct error *error;
@@ -193,7 +195,7 @@ static enum status parse_launch(struct trace_reader *self, const struct trace_it
 static enum status read_kernel(struct trace_reader *self, const struct trace_item *item)
 {
     struct trace_launch launch;
-    if (!self->parses_all && trace_launch_scan(item->text, item->length, &launch)) {
+    if (!self->parses_all && trace_scan_launch(&self->scan, item->text, item->length, &launch)) {
         struct trace_group *group = trace_groups_find(&self->groups, &launch);
         if (group != NULL) {
             trace_groups_count(&self->groups, group, &launch);

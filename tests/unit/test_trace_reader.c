@@ -7,9 +7,11 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/random.h"
 #include "base/statistics.h"
 #include "base/text_buffer.h"
 #include "evidence/profiles/profile_readers.h"
+#include "evidence/profiles/trace_blocks.h"
 #include "evidence/profiles/trace_events.h"
 #include "evidence/profiles/trace_groups.h"
 #include "evidence/profiles/trace_reader_private.h"
@@ -141,6 +143,110 @@ START_TEST(scanning_and_parsing_agree)
     }
     kernel_claim_list_release(&parsed);
     free(text);
+}
+END_TEST
+
+/* An event with its members in an order of their own, numbers of other kinds, and keys of no account. */
+static void append_event(struct text_buffer *text, struct random_stream *random)
+{
+    static const char *const names[] = {"k", "void f<{1}>(float*)", "a \\\"b\\\"", "\\u0041", "gemm"};
+    static const char *const times[] = {"1.5", "2",        "0.125",         "1e1", "12.",
+                                        "007", "Infinity", "123456789.123", "-0",  "null"};
+    static const char *const more[] = {"",
+                                       "\"blocks per SM\": \"inf\", ",
+                                       "\"a\": {\"grid\": [9, 9, 9]}, ",
+                                       "\"b\": inf, ",
+                                       "\"c\": \"}],{[\", ",
+                                       "\"d\" : [1, {\"e\": \"\\\\\"}],\n",
+                                       "\"device\": 1, "};
+    const char *name = names[random_below(random, 5)], *time = times[random_below(random, 8)];
+    time = random_below(random, 10) == 0 ? times[8 + random_below(random, 2)] : time;
+    text_buffer_append_format(text, ",\n{\"cat\": \"%s\", ", random_below(random, 9) == 0 ? "cpu_op" : "kernel");
+    if (random_below(random, 2) == 0) {
+        text_buffer_append_format(text, "\"name\": \"%s\", \"dur\": %s, ", name, time);
+    } else {
+        text_buffer_append_format(text, "\"dur\":%s,\n  \"name\":\"%s\", ", time, name);
+    }
+    text_buffer_append_format(text, "\"ts\": %u.%03u, \"pid\": %u, \"args\": {%s", random_uint32(random),
+                              random_below(random, 1000), random_below(random, 2), more[random_below(random, 7)]);
+    text_buffer_append_format(text, "\"grid\": [%u, %u,1], \"shared memory\": %u%s", 1 + random_below(random, 2),
+                              1 + random_below(random, 2), 512 * random_below(random, 2),
+                              random_below(random, 2) == 0 ? ", \"registers per thread\": 32" : "");
+    text_buffer_append(text, random_below(random, 3) == 0 ? "\n}, \"tid\": \"stream 7\"}" : "}}");
+}
+
+START_TEST(any_layout_scanned_and_parsed_agree)
+{
+    struct text_buffer text = {0};
+    struct random_stream random;
+    random_init(&random, 11, 11);
+    for (int round = 0; round < 40; round++) {
+        text_buffer_clear(&text);
+        text_buffer_append(&text, "[" KERNEL);
+        for (int i = 0; i < 200; i++) {
+            append_event(&text, &random);
+        }
+        text_buffer_append(&text, "]");
+        ck_assert_int_eq(read_bytes(text.text, text.length, true), STATUS_OK);
+        struct kernel_claim_list parsed = list;
+        list = (struct kernel_claim_list){0};
+        ck_assert_int_eq(read_bytes(text.text, text.length, false), STATUS_OK);
+        ck_assert_uint_eq(parsed.count, list.count);
+        ck_assert_uint_eq(parsed.skipped, list.skipped);
+        ck_assert_str_eq(parsed.first_skipped, list.first_skipped);
+        for (size_t i = 0; i < list.count; i++) {
+            ck_assert_str_eq(parsed.items[i].name, list.items[i].name);
+            ck_assert_str_eq(parsed.items[i].note, list.items[i].note);
+            ck_assert_mem_eq(parsed.items[i].grid, list.items[i].grid, sizeof list.items[i].grid);
+            ck_assert_mem_eq(parsed.items[i].figures, list.items[i].figures, sizeof list.items[i].figures);
+            ck_assert_mem_eq(&parsed.items[i].time.median_us, &list.items[i].time.median_us, 6 * sizeof(double));
+        }
+        kernel_claim_list_release(&parsed);
+    }
+    text_buffer_release(&text);
+}
+END_TEST
+
+/* What the masks mean, said byte by byte. */
+static uint64_t braces_byte_by_byte(const char *bytes, bool *in_string, bool *escaped)
+{
+    uint64_t braces = 0;
+    for (int i = 0; i < TRACE_BLOCK_BYTES; i++) {
+        bool was_escaped = *escaped;
+        *escaped = false;
+        if (bytes[i] == '\n') {
+            *in_string = false;
+        } else if (!was_escaped && bytes[i] == '"') {
+            *in_string = !*in_string;
+        } else if (!was_escaped && bytes[i] == '\\') {
+            *escaped = *in_string;
+        } else if (!*in_string && strchr("{}y\x7f", bytes[i]) != NULL) {
+            braces |= UINT64_C(1) << i;
+        }
+    }
+    return braces;
+}
+
+START_TEST(masks_of_blocks)
+{
+    static const char alphabet[] = "{}[]y\x7f\"\"\"\\\n ,:|{}az0123456789abcdefgh ";
+    struct random_stream random;
+    random_init(&random, 5, 5);
+    bool states[3][2] = {{false}};
+    for (int round = 0; round < 20000; round++) {
+        char bytes[TRACE_BLOCK_BYTES];
+        uint32_t letters = random_below(&random, 2) == 0 ? 11 : (uint32_t)sizeof alphabet - 1;
+        for (int i = 0; i < TRACE_BLOCK_BYTES; i++) {
+            bytes[i] = alphabet[random_below(&random, letters)];
+        }
+        uint64_t expected = braces_byte_by_byte(bytes, &states[0][0], &states[0][1]);
+        uint64_t braces = trace_block_braces(bytes, &states[1][0], &states[1][1]);
+        uint64_t by_words = trace_block_braces_by_words(bytes, &states[2][0], &states[2][1]);
+        if (braces != expected || by_words != expected || states[1][0] != states[0][0] ||
+            states[1][1] != states[0][1] || states[2][0] != states[0][0] || states[2][1] != states[0][1]) {
+            ck_abort_msg("block %d: %.64s", round, bytes);
+        }
+    }
 }
 END_TEST
 
@@ -295,40 +401,68 @@ END_TEST
 
 START_TEST(launches_that_differ_are_apart)
 {
-    read_text(
-        "{\"traceEvents\": [" EVENT(
-            "k", "1",
-            "\"device\": 0, \"registers per thread\": 32, \"shared memory\": 0, "
-            "\"grid\": [1,1,1]") "," EVENT("k", "2",
-                                           "\"device\": 1, \"registers per thread\": 32, "
-                                           "\"shared memory\": "
-                                           "0, \"grid\": [1,1,1]") "," EVENT("k", "3",
-                                                                             "\"device\":"
-                                                                             " 0, "
-                                                                             "\"registers"
-                                                                             " per "
-                                                                             "thread\": "
-                                                                             "33, "
-                                                                             "\"shared "
-                                                                             "memory\": "
-                                                                             "0, "
-                                                                             "\"grid\": "
-                                                                             "[1,1,1]") "," EVENT("k", "4",
-                                                                                                  "\"device\": 0, "
-                                                                                                  "\"registers per "
-                                                                                                  "thread\": 32, "
-                                                                                                  "\"shared memory\": "
-                                                                                                  "1, \"grid\": "
-                                                                                                  "[1,1,1]") "," EVENT("k",
-                                                                                                                       "5",
-                                                                                                                       "\"device\": 0, \"registers per thread\": "
-                                                                                                                       "32, \"shared memory\": 0, \"grid\": [1,1,2]") "," EVENT("l",
-                                                                                                                                                                                "6",
-                                                                                                                                                                                "\"device\": 0, \"registers per "
-                                                                                                                                                                                "thread\": 32, \"shared memory\": 0, \"grid\": [1,1,1]") "," EVENT("k",
-                                                                                                                                                                                                                                                   "7",
-                                                                                                                                                                                                                                                   "\"device\": 0, \"registers "
-                                                                                                                                                                                                                                                   "per thread\": 32, \"shared memory\": 0, \"grid\": [1,1,1]") "]}");
+    read_text("{\"traceEvents\": [" EVENT(
+        "k", "1",
+        "\"device\": 0, \"registers per thread\": 32, \"shared memory\": 0, "
+        "\"grid\": [1,1,1]") "," EVENT("k", "2",
+                                       "\"device\": 1, \"registers per thread\": 32, "
+                                       "\"shared memory\": "
+                                       "0, \"grid\": [1,1,1]") "," EVENT("k", "3",
+                                                                         "\"device\":"
+                                                                         " 0, "
+                                                                         "\"registers"
+                                                                         " per "
+                                                                         "thread\": "
+                                                                         "33, "
+                                                                         "\"shared "
+                                                                         "memory\": "
+                                                                         "0, "
+                                                                         "\"grid\": "
+                                                                         "[1,1,1]") "," EVENT("k", "4",
+                                                                                              "\"device\": 0, "
+                                                                                              "\"registers per "
+                                                                                              "thread\": 32, "
+                                                                                              "\"shared memory\": "
+                                                                                              "1, \"grid\": "
+                                                                                              "[1,1,1]") "," EVENT("k",
+                                                                                                                   "5",
+                                                                                                                   "\"d"
+                                                                                                                   "evi"
+                                                                                                                   "ce"
+                                                                                                                   "\":"
+                                                                                                                   " 0,"
+                                                                                                                   " \""
+                                                                                                                   "reg"
+                                                                                                                   "ist"
+                                                                                                                   "ers"
+                                                                                                                   " pe"
+                                                                                                                   "r "
+                                                                                                                   "thr"
+                                                                                                                   "ead"
+                                                                                                                   "\":"
+                                                                                                                   " "
+                                                                                                                   "32,"
+                                                                                                                   " \""
+                                                                                                                   "sha"
+                                                                                                                   "red"
+                                                                                                                   " me"
+                                                                                                                   "mor"
+                                                                                                                   "y\""
+                                                                                                                   ": "
+                                                                                                                   "0, "
+                                                                                                                   "\"g"
+                                                                                                                   "rid"
+                                                                                                                   "\":"
+                                                                                                                   " ["
+                                                                                                                   "1,"
+                                                                                                                   "1,"
+                                                                                                                   "2]") "," EVENT("l",
+                                                                                                                                   "6",
+                                                                                                                                   "\"device\": 0, \"registers per "
+                                                                                                                                   "thread\": 32, \"shared memory\": 0, \"grid\": [1,1,1]") "," EVENT("k",
+                                                                                                                                                                                                      "7",
+                                                                                                                                                                                                      "\"device\": 0, \"registers "
+                                                                                                                                                                                                      "per thread\": 32, \"shared memory\": 0, \"grid\": [1,1,1]") "]}");
     ck_assert_uint_eq(list.count, 6);
     ck_assert_uint_eq(list.items[0].time.count, 2);
     ck_assert_double_eq(list.items[0].time.mean_us, 4);
@@ -644,6 +778,8 @@ Suite *suite_trace_reader(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, recorded_trace_as_python_reads_it);
     tcase_add_test(tests, scanning_and_parsing_agree);
+    tcase_add_test(tests, any_layout_scanned_and_parsed_agree);
+    tcase_add_test(tests, masks_of_blocks);
     tcase_add_test(tests, objects_arrays_and_order_of_keys);
     tcase_add_test(tests, strings_with_brackets_quotes_and_escapes);
     tcase_add_test(tests, unescaped_quotes);
