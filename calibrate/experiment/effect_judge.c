@@ -259,11 +259,36 @@ enum effect_outcome effect_judge_together(const struct effect_verdict *verdicts,
     return seen[EFFECT_SUPPORTED] > 0 ? EFFECT_SUPPORTED : EFFECT_REFUTED;
 }
 
+/* Seen, for one outcome of the noise's two estimates (relative variances). The true standard error is 1. */
+static double power_given(double shift, double base_variance, double variant_variance, double freedom_of_each,
+                          double tail)
+{
+    const double sum = base_variance + variant_variance,
+                 freedom = isinf(freedom_of_each)
+                               ? (double)INFINITY
+                               : freedom_of_each * sum * sum /
+                                     (base_variance * base_variance + variant_variance * variant_variance),
+                 limit = quantile_of(1 - tail, freedom) * sqrt(sum / 2);
+    return gsl_cdf_ugaussian_Q(limit - shift) + gsl_cdf_ugaussian_Q(limit + shift);
+}
+
+/* Welch's test averaged over what the two variances may come out as, at the middles of equal shares of each. */
 double effect_power(double effect, double noise, size_t repeats, size_t conditions, double level)
 {
-    const double standard = noise * sqrt(2 / (double)repeats), shift = fabs(log1p(effect)) / standard,
-                 freedom = repeats > 1 ? 2 * (double)(repeats - 1) : (double)INFINITY,
-                 limit = quantile_of(1 - (1 - level) / 2 / (double)conditions, freedom);
-    /* The shifted t stands for the noncentral one. */
-    return upper_tail(limit - shift, freedom) + upper_tail(limit + shift, freedom);
+    enum {
+        SHARES = 40
+    };
+    const double shift = fabs(log1p(effect)) / (noise * sqrt(2 / (double)repeats)),
+                 tail = (1 - level) / 2 / (double)conditions, freedom = (double)repeats - 1;
+    double variances[SHARES], total = 0;
+    if (repeats < 2) {
+        return power_given(shift, 1, 1, INFINITY, tail);
+    }
+    for (int i = 0; i < SHARES; i++) {
+        variances[i] = gsl_cdf_chisq_Pinv((i + 0.5) / SHARES, freedom) / freedom;
+    }
+    for (int i = 0; i < SHARES * SHARES; i++) {
+        total += power_given(shift, variances[i / SHARES], variances[i % SHARES], freedom, tail);
+    }
+    return total / (SHARES * SHARES);
 }

@@ -230,6 +230,23 @@ START_TEST(power_is_as_told)
     }
     const double told = effect_power(0.08, 0.02, 1, 1, 0.95);
     ck_assert_msg(fabs((double)seen / TRIALS - told) < 0.015, "%g, told %g", (double)seen / TRIALS, told);
+    seen = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        double base[REPEATS], variant[REPEATS];
+        for (int i = 0; i < REPEATS; i++) {
+            base[i] = exp(random_normal(&random) * 0.02);
+            variant[i] = 1.08 * exp(random_normal(&random) * 0.02);
+        }
+        const struct effect_samples samples = {base, variant, REPEATS, REPEATS, false};
+        struct effect_verdict verdict;
+        if (effect_judge(&samples, 1, &options, &verdict, &error) != STATUS_OK) {
+            ck_abort_msg("%s", error.text);
+        }
+        seen += verdict.outcome == EFFECT_SUPPORTED;
+    }
+    const double told_of_repeats = effect_power(0.08, 0.02, REPEATS, 1, 0.95);
+    ck_assert_msg(fabs((double)seen / TRIALS - told_of_repeats) < 0.015, "%g, told %g", (double)seen / TRIALS,
+                  told_of_repeats);
     /* An effect of the smallest visible size is seen in 80 %. */
     const double one = 1;
     const struct effect_samples samples = {&one, &one, 1, 1, false};
