@@ -10,6 +10,7 @@ const struct command command_table[] = {
     {"devices", DEVICES_SUMMARY, DEVICES_USAGE, DEVICES_HELP, command_devices},
     {"occupancy", OCCUPANCY_SUMMARY, OCCUPANCY_USAGE, OCCUPANCY_HELP, command_occupancy},
     {"inspect", INSPECT_SUMMARY, INSPECT_USAGE, INSPECT_HELP, command_inspect},
+    {"reconcile", RECONCILE_SUMMARY, RECONCILE_USAGE, RECONCILE_HELP, command_reconcile},
     {"predict", PREDICT_SUMMARY, PREDICT_USAGE, PREDICT_HELP, command_predict},
     {"curve", CURVE_SUMMARY, CURVE_USAGE, CURVE_HELP, command_curve},
     {"whatif", WHATIF_SUMMARY, WHATIF_USAGE, WHATIF_HELP, command_whatif},

@@ -9,6 +9,7 @@
 int command_devices(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
 int command_inspect(int argc, char **argv);
+int command_reconcile(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_curve(int argc, char **argv);
 int command_whatif(int argc, char **argv);
@@ -92,9 +93,11 @@ int command_help(int argc, char **argv);
     "  occam occupancy --device sm_120 --threads 128 --registers 255 --smem 80000\n"                                   \
     "  occam occupancy --device h200 --threads 256 --registers 64 --smem 49152 --format json\n"
 
-#define INSPECT_SUMMARY "what compiled code says: registers, SMEM, spills, and what its loop does"
+#define INSPECT_SUMMARY                                                                                                \
+    "what files say of kernels: traces, profilers' tables, compiled code and its loops, tuners, benchmarks"
 #define INSPECT_USAGE                                                                                                  \
-    "inspect FILE|FOLDER ... [--as table|loops|scenario] [--output FILE] [--kernel NAME] [--arch A] [--warps N] "      \
+    "inspect FILE|FOLDER ... [--as table|loops|scenario|measurements|curve] [--output FILE] [--kernel NAME] [--arch "  \
+    "A] [--warps N] "                                                                                                  \
     "[--loops] "                                                                                                       \
     "[--listing auto|ptx|sass] [--format text|json|csv]"
 #define INSPECT_HELP                                                                                                   \
@@ -102,11 +105,16 @@ int command_help(int argc, char **argv);
     "-res-usage, Triton's JSON, and folders of them such as a Triton cache. Files of one folder and stem are\n"        \
     "put together by kernel and architecture. SMEM is told without the 1024 bytes that the device reserves.\n"         \
     "What a file does not say stays empty; <= and >= mark bounds.\n"                                                   \
+    "Also reads, told apart by content: traces (Kineto), Nsight Compute CSV, Nsight Systems CSV and SQLite,\n"         \
+    "Triton's autotune files and output, Kernel Tuner, T4 and KTT results, MoE kernel configurations, and\n"           \
+    "results of serving benchmarks. All claims then stand in one table.\n"                                             \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --as FORM             table (default); loops: a CSV table of all variants that a scenario's\n"                  \
     "                        loop: {from: ...} reads; scenario: a scenario whose launch and loop are the\n"            \
-    "                        code's, with questions where no file tells\n"                                             \
+    "                        code's, with questions where no file tells; a launch in a trace or\n"                     \
+    "                        table gives it grid and GPU; measurements: timed configurations as CSV for\n"             \
+    "                        calibrate and validate; curve: points of a benchmark for occam curve\n"                   \
     "  -o, --output FILE     write there instead; a scenario FILE.yaml gets its table FILE.csv beside it\n"            \
     "  --kernel NAME         this kernel only\n"                                                                       \
     "  --arch A              this architecture only, such as sm_90\n"                                                  \
@@ -120,6 +128,36 @@ int command_help(int argc, char **argv);
     "  occam inspect kernel.cubin kernel.ptx\n"                                                                        \
     "  occam inspect ~/.triton/cache --kernel split_kernel --format csv\n"                                             \
     "  occam inspect ~/.triton/cache --kernel split_kernel --arch sm_90 --as scenario --output split.yaml\n"
+
+#define RECONCILE_SUMMARY "evidence about one kernel weighed: agreement, conflict, and whether it changes anything"
+#define RECONCILE_USAGE                                                                                                \
+    "reconcile [PATH ...] [--claim \"NAME=VALUE ...\"] [--scenario S [-s NAME=VALUE ...]] [--kernel K] [--device D] "  \
+    "[--device-file FILE] [--calibration C] [--level P] [--format text|json|csv]"
+#define RECONCILE_HELP                                                                                                 \
+    "Reads what `occam inspect` reads and puts the claims about each kernel together: which build explains\n"          \
+    "which launch, where the sources agree once the known traps are taken out (the reserve of 1024 bytes,\n"           \
+    "launched against resident, sizes rounded to MB), and where they truly contradict each other. A conflict\n"        \
+    "is settled by what kind of source says it: what ran over what was built over what was asked for. Above\n"         \
+    "all it says whether the conflict changes a conclusion: CTAs per SM, what fits, predicted time.\n"                 \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --claim \"WORDS\"       a claim that was only read somewhere; repeatable. source=trace|nsys|nsys-table|\n"      \
+    "                        ncu|cubin|ptxas|cuobjdump|cache|ptx|autotune, kernel=, arch=, device=, and\n"             \
+    "                        figures: smem_bytes, registers, threads, num_warps, num_stages, ... Values\n"             \
+    "                        with KB, MB, KiB or MiB are as exact as their digits\n"                                   \
+    "  --scenario S          turns the formulas of this scenario round: which knobs give each value, which\n"          \
+    "                        neighbours then fit, what the predicted time is\n"                                        \
+    "  -s, --set NAME=VALUE  set a knob or workload variable of it; repeatable\n"                                      \
+    "  --kernel K            this kernel only; the scenario is then about it\n"                                        \
+    "  --device D            judge for this GPU or sm_XX; repeatable. Default: the scenario's, else the claims',\n"    \
+    "                        else every compute capability in use\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP   \
+    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP "\n"        \
+    "Exit code 1: a conflict changes a conclusion; 0: there is none, or it changes nothing.\n"                         \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam reconcile trace.json.gz ~/.triton/cache --kernel mma_sparse_decode_split\n"                               \
+    "  occam reconcile --claim \"smem_bytes=80000 registers=255 threads=128 source=trace\" \\\n"                       \
+    "      --claim \"smem_bytes=61568 source=cache\" --scenario dsv4-flash-sparse-decode\n"
 
 #define PREDICT_SUMMARY "one configuration: does it fit, how long does it take, why"
 #define PREDICT_USAGE                                                                                                  \

@@ -335,13 +335,8 @@ static void print_loop(const struct inspect_row *row)
     }
 }
 
-enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max)
 {
-    enum status status = print_table(rows, error);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    print_remarks(rows);
     size_t profiles = 0;
     for (size_t i = 0; i < rows->count; i++) {
         profiles += rows->items[i].variant->profile != NULL;
@@ -355,5 +350,15 @@ enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, str
         (void)printf("\n%zu loops: --loops prints them, --kernel and --arch choose, --as loops writes a table\n",
                      profiles);
     }
+}
+
+enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+{
+    enum status status = print_table(rows, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    print_remarks(rows);
+    inspect_print_loops(rows, loops_max);
     return STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/text_buffer.h"
+#include "evidence/read_ahead.h"
 
 enum {
     INPUT_BYTES = 256 << 10,
@@ -27,10 +28,12 @@ struct byte_stream {
     const unsigned char *memory; /* what is left of it */
     size_t memory_bytes;
     unsigned char *input; /* read but not yet delivered or expanded: [at, end) */
+    size_t input_capacity;
     size_t at, end;
     uint64_t consumed_bytes; /* of the file, in blocks before this one */
     bool is_gzip, has_inflate, is_at_end;
     z_stream inflate;
+    struct read_ahead *ahead; /* NULL: expanded when asked for */
     char damage[160];
 };
 
@@ -68,13 +71,16 @@ static enum status fetch_input(struct byte_stream *self, struct error *error)
 {
     self->consumed_bytes += self->end;
     self->at = self->end = 0;
-    return fetch(self, self->input, INPUT_BYTES, &self->end, error);
+    return fetch(self, self->input, self->input_capacity, &self->end, error);
 }
 
 /* Looks at the first block: is it gzip? */
 static enum status start(struct byte_stream *self, struct error *error)
 {
-    self->input = malloc(INPUT_BYTES);
+    /* A short text needs no more; one byte more than it has, so that its end is seen. */
+    bool is_short = self->descriptor < 0 && self->memory_bytes < INPUT_BYTES;
+    self->input_capacity = is_short ? self->memory_bytes + 1 : INPUT_BYTES;
+    self->input = malloc(self->input_capacity);
     if (self->input == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", self->name);
     }
@@ -155,6 +161,7 @@ void byte_stream_free(struct byte_stream *stream)
     if (stream == NULL) {
         return;
     }
+    read_ahead_free(stream->ahead);
     if (stream->has_inflate) {
         (void)inflateEnd(&stream->inflate);
     }
@@ -172,7 +179,7 @@ bool byte_stream_is_gzip(const struct byte_stream *stream)
 
 const char *byte_stream_damage(const struct byte_stream *stream)
 {
-    return stream->damage;
+    return stream->ahead == NULL || read_ahead_is_done(stream->ahead) ? stream->damage : "";
 }
 
 /* --- expansion -----------------------------------------------------------------------------------------------------
@@ -199,7 +206,7 @@ static enum status refill(struct byte_stream *self, struct error *error)
     self->input[0] = self->input[self->at];
     self->at = 0;
     self->end = 1;
-    enum status status = fetch(self, self->input + 1, INPUT_BYTES - 1, &more, error);
+    enum status status = fetch(self, self->input + 1, self->input_capacity - 1, &more, error);
     self->end += more;
     return status;
 }
@@ -226,9 +233,9 @@ static enum status next_member(struct byte_stream *self, struct error *error)
     return STATUS_OK;
 }
 
-static enum status expand(struct byte_stream *self, unsigned char *buffer, size_t capacity, size_t *length,
-                          struct error *error)
+static enum status expand(void *context, void *buffer, size_t capacity, size_t *length, struct error *error)
 {
+    struct byte_stream *self = context;
     enum status status = STATUS_OK;
     *length = 0;
     while (status == STATUS_OK && *length < capacity && !self->is_at_end) {
@@ -241,7 +248,7 @@ static enum status expand(struct byte_stream *self, unsigned char *buffer, size_
         }
         self->inflate.next_in = self->input + self->at;
         self->inflate.avail_in = (uInt)(self->end - self->at);
-        self->inflate.next_out = buffer + *length;
+        self->inflate.next_out = (Bytef *)buffer + *length;
         self->inflate.avail_out = (uInt)room;
         int result = inflate(&self->inflate, Z_NO_FLUSH);
         self->at = self->end - self->inflate.avail_in;
@@ -250,7 +257,7 @@ static enum status expand(struct byte_stream *self, unsigned char *buffer, size_
             status = next_member(self, error);
         } else if (result == Z_MEM_ERROR) {
             status = error_set(error, STATUS_NO_MEMORY, "no memory to expand %s", self->name);
-        } else if (result == Z_BUF_ERROR && self->at == self->end && self->end < INPUT_BYTES) {
+        } else if (result == Z_BUF_ERROR && self->at == self->end && self->end < self->input_capacity) {
             /* No progress without more input, and there is none. */
             end_with(self, "ends early", "");
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
@@ -260,9 +267,19 @@ static enum status expand(struct byte_stream *self, unsigned char *buffer, size_
     return status;
 }
 
+void byte_stream_read_ahead(struct byte_stream *stream)
+{
+    if (stream->is_gzip && stream->ahead == NULL) {
+        stream->ahead = read_ahead_start(expand, stream);
+    }
+}
+
 enum status byte_stream_read(struct byte_stream *stream, void *buffer, size_t capacity, size_t *length,
                              struct error *error)
 {
+    if (stream->ahead != NULL) {
+        return read_ahead_take(stream->ahead, buffer, capacity, length, error);
+    }
     if (stream->is_gzip) {
         return expand(stream, buffer, capacity, length, error);
     }

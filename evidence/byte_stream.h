@@ -22,8 +22,12 @@ MUST_CHECK enum status byte_stream_open_memory(const void *bytes, size_t length,
  * it are delivered, then the stream ends, and byte_stream_damage says so. */
 MUST_CHECK enum status byte_stream_read(struct byte_stream *stream, void *buffer, size_t capacity, size_t *length,
                                         struct error *error);
+/* A thread of its own expands gzip data ahead of the reader, so that both go on at once. No effect on plain data, and
+ * where no thread can be had. Before the first byte_stream_read. */
+void byte_stream_read_ahead(struct byte_stream *stream);
 bool byte_stream_is_gzip(const struct byte_stream *stream);
-/* "" as long as nothing is wrong, otherwise one clause: "the gzip data ends early". */
+/* "" as long as nothing is wrong, otherwise one clause: "the gzip data ends early". To
+ * be asked at the end of the stream. */
 const char *byte_stream_damage(const struct byte_stream *stream);
 /* NULL is fine. */
 void byte_stream_free(struct byte_stream *stream);

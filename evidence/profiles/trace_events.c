@@ -12,6 +12,7 @@
 
 enum {
     KEY_BYTES_MAX = 32, /* longer keys are none that is looked for */
+    FIRST_CAPACITY_BYTES = TRACE_READ_BYTES + 4096,
     /* What is kept, the block before it, and always room to read something. */
     CAPACITY_BYTES = TRACE_EVENT_BYTES_MAX + TRACE_READ_BYTES + 2 * TRACE_BLOCK_BYTES
 };
@@ -20,7 +21,8 @@ enum status trace_events_init(struct trace_events *events, struct byte_stream *s
                               struct error *error)
 {
     *events = (struct trace_events){.stream = stream, .name = name, .keep = NOWHERE, .block = NOWHERE};
-    events->bytes = malloc(CAPACITY_BYTES + TRACE_BLOCK_BYTES);
+    events->capacity = FIRST_CAPACITY_BYTES;
+    events->bytes = malloc(events->capacity + TRACE_BLOCK_BYTES);
     if (events->bytes == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", name);
     }
@@ -49,6 +51,24 @@ static void stop_keeping(struct trace_events *self)
     self->keep = NOWHERE;
 }
 
+/* Room for more than what is kept; false without memory. */
+static bool reserve(struct trace_events *self)
+{
+    if (self->capacity - self->end >= TRACE_READ_BYTES / 2 || self->capacity == CAPACITY_BYTES) {
+        return true;
+    }
+    size_t capacity = smaller(2 * self->capacity, CAPACITY_BYTES);
+    char *bytes = realloc(self->bytes, capacity + TRACE_BLOCK_BYTES);
+    if (bytes == NULL) {
+        self->is_at_end = true;
+        self->status = error_set(self->error, STATUS_NO_MEMORY, "no memory to read %s", self->name);
+        return false;
+    }
+    self->bytes = bytes;
+    self->capacity = capacity;
+    return true;
+}
+
 /* Drops what nobody needs and reads more behind the rest; false at the end of the text. */
 static bool refill(struct trace_events *self)
 {
@@ -65,7 +85,10 @@ static bool refill(struct trace_events *self)
     self->cursor -= drop;
     self->keep -= self->keep != NOWHERE ? drop : 0;
     self->block -= self->block != NOWHERE ? drop : 0;
-    size_t wanted = smaller(TRACE_READ_BYTES, CAPACITY_BYTES - self->end), got = 0;
+    if (!reserve(self)) {
+        return false;
+    }
+    size_t wanted = smaller(TRACE_READ_BYTES, self->capacity - self->end), got = 0;
     self->status = byte_stream_read(self->stream, self->bytes + self->end, wanted, &got, self->error);
     self->is_at_end = self->status != STATUS_OK || got < wanted;
     self->end += self->status == STATUS_OK ? got : 0;

@@ -14,7 +14,7 @@
 
 enum {
     TRACE_EVENT_BYTES_MAX = 1 << 20, /* a kernel's event has some hundred, with long C++ names some thousand */
-    TRACE_READ_BYTES = 256 << 10     /* read at a time: stays in the cache of the core */
+    TRACE_READ_BYTES = 128 << 10     /* read at a time: stays in the cache of the core */
 };
 
 enum trace_item_kind {
@@ -53,7 +53,7 @@ struct trace_events {
     struct byte_stream *stream;
     const char *name;
     char *bytes; /* [0, end) of the text from `base` on; a block of spaces follows */
-    size_t end;
+    size_t end, capacity;
     size_t cursor;                        /* next byte that was not looked at */
     size_t keep;                          /* start of what must stay; SIZE_MAX: nothing */
     uint64_t base;                        /* offset of bytes[0] */

@@ -318,6 +318,7 @@ enum status trace_read(const char *path, struct kernel_claim_list *list, struct 
     struct byte_stream *stream = NULL;
     enum status status = byte_stream_open(path, &stream, error);
     if (status == STATUS_OK) {
+        byte_stream_read_ahead(stream);
         status = trace_read_stream(stream, path, false, list, error);
     }
     byte_stream_free(stream);

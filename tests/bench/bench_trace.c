@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -192,16 +193,24 @@ static void read_trace(const char *path)
 }
 
 struct cost {
-    double cpu_s;
+    double cpu_s, wall_s;
     long peak_kib;
 };
 
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static struct cost cost_of(void (*reading)(const char *), const char *path)
 {
-    struct cost best = {1e30, 0};
+    struct cost best = {1e30, 1e30, 0};
     for (int round = 0; round < ROUNDS; round++) {
         struct rusage usage;
         int result = 0;
+        double begin = seconds_now();
         pid_t child = fork();
         if (child == 0) {
             reading(path);
@@ -211,6 +220,8 @@ static struct cost cost_of(void (*reading)(const char *), const char *path)
             fprintf(stderr, "a reading of %s failed\n", path);
             exit(EXIT_FAILURE);
         }
+        double wall_s = seconds_now() - begin;
+        best.wall_s = wall_s < best.wall_s ? wall_s : best.wall_s;
         double cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                        1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
         best.cpu_s = cpu_s < best.cpu_s ? cpu_s : best.cpu_s;
@@ -240,8 +251,10 @@ static void compare_gzip(const char *path, unsigned long long bytes)
     struct writer made = write_trace(path, bytes, KERNELS_PER_100);
     struct cost expand = cost_of(expand_only, path), trace = cost_of(read_trace, path);
     double gb = 1e-9 * (double)made.bytes;
-    printf("the same as gzip, %.2f GB expanded: %.2f GB/s, at %.2f of zlib alone (%.2f GB/s), %.1f MB of memory\n", gb,
-           gb / trace.cpu_s, expand.cpu_s / trace.cpu_s, gb / expand.cpu_s, (double)trace.peak_kib * 1024 / 1e6);
+    printf("the same as gzip, %.2f GB expanded: %.2f GB/s by the clock, at %.2f of zlib alone (%.2f GB/s); "
+           "of the processor's time at %.2f; %.1f MB of memory\n",
+           gb, gb / trace.wall_s, expand.wall_s / trace.wall_s, gb / expand.wall_s, expand.cpu_s / trace.cpu_s,
+           (double)trace.peak_kib * 1024 / 1e6);
     (void)unlink(path);
 }
 

@@ -28,6 +28,13 @@ static void deflate_into(struct text_buffer *out, const void *bytes, size_t leng
     free(packed);
 }
 
+static bool reads_ahead;
+
+static void with_a_thread(void)
+{
+    reads_ahead = true;
+}
+
 /* All of it in blocks of block_bytes. */
 static struct text_buffer drained(const void *bytes, size_t length, size_t block_bytes, char damage[160])
 {
@@ -37,6 +44,9 @@ static struct text_buffer drained(const void *bytes, size_t length, size_t block
     char *block = malloc(block_bytes);
     size_t got = block_bytes;
     ck_assert_int_eq(byte_stream_open_memory(bytes, length, "memory", &stream, &error), STATUS_OK);
+    if (reads_ahead) {
+        byte_stream_read_ahead(stream);
+    }
     while (got == block_bytes) {
         ck_assert_int_eq(byte_stream_read(stream, block, block_bytes, &got, &error), STATUS_OK);
         text_buffer_append_bytes(&text, block, got);
@@ -202,16 +212,48 @@ START_TEST(bombs_are_bounded)
 }
 END_TEST
 
-Suite *suite_byte_stream(void)
+/* Readers may stop in the middle, or before they begin. */
+START_TEST(stopping_a_thread)
 {
-    Suite *suite = suite_create("byte_stream");
-    TCase *tests = tcase_create("all");
+    size_t length, got = 0;
+    char *text = numbers(400000, &length), block[1000];
+    struct text_buffer packed = {0};
+    struct error error = {0};
+    deflate_into(&packed, text, length);
+    for (size_t blocks = 0; blocks < 300; blocks += 37) {
+        struct byte_stream *stream = NULL;
+        ck_assert_int_eq(byte_stream_open_memory(packed.text, packed.length, "memory", &stream, &error), STATUS_OK);
+        byte_stream_read_ahead(stream);
+        for (size_t i = 0; i < blocks; i++) {
+            ck_assert_int_eq(byte_stream_read(stream, block, sizeof block, &got, &error), STATUS_OK);
+            ck_assert_mem_eq(block, text + i * sizeof block, sizeof block);
+        }
+        byte_stream_free(stream);
+    }
+    text_buffer_release(&packed);
+    free(text);
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
     tcase_add_loop_test(tests, plain_and_gzip_are_the_same_text, 0, 2);
     tcase_add_test(tests, members_follow_each_other);
     tcase_add_test(tests, cut_gzip);
     tcase_add_test(tests, damaged_gzip);
+}
+
+Suite *suite_byte_stream(void)
+{
+    Suite *suite = suite_create("byte_stream");
+    TCase *tests = tcase_create("all"), *ahead = tcase_create("with a thread");
+    add_tests(tests);
     tcase_add_test(tests, whole_files);
     tcase_add_test(tests, bombs_are_bounded);
     suite_add_tcase(suite, tests);
+    tcase_add_checked_fixture(ahead, with_a_thread, NULL);
+    add_tests(ahead);
+    tcase_add_test(ahead, stopping_a_thread);
+    suite_add_tcase(suite, ahead);
     return suite;
 }
