@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/quantity_text.h"
+
 /* ---- claims ---------------------------------------------------------------------------------------------------------
  */
 
@@ -62,10 +64,9 @@ void hypothesis_mechanism(const struct variant_effect *effect, char *out, size_t
     struct text_buffer text = {0};
     for (uint32_t i = 0; i < effect->mechanism_count; i++) {
         const struct mechanism *mechanism = &effect->mechanisms[i];
-        char before[32], after[32];
+        char before[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE];
         text_buffer_append_format(&text, "%s%s %s -> %s", i > 0 ? ", " : "", mechanism_name(mechanism->kind),
-                                  number_format_digits(mechanism->base, 3, before),
-                                  number_format_digits(mechanism->variant, 3, after));
+                                  quantity_number(mechanism->base, before), quantity_number(mechanism->variant, after));
     }
     (void)snprintf(out, out_size, "%s", text.text != NULL ? text.text : "");
     text_buffer_release(&text);

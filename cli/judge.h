@@ -34,7 +34,7 @@ struct judgement {
 void judgement_release(struct judgement *judgement);
 void judgement_print(const struct judgement *judgement);
 void judgement_record(const struct judgement *judgement, struct report *report);
-/* Runs with their samples, and a verdict per condition, in one transaction. */
+/* Runs with their samples, and a verdict per condition, in one transaction; nothing when they are there already. */
 MUST_CHECK enum status judgement_keep(const struct judgement *judgement, struct ledger *ledger, struct error *error);
 /* Fills closes and leaves_open of a refuted hypothesis from its scenario; nothing when the scenario cannot be read any
  * more (said in leaves_open). */

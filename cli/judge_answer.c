@@ -191,10 +191,10 @@ static void print_data(const struct judgement *judgement)
         printf("Pairs:    %s.\n", files->pairing);
     }
     if (files->failed > 0) {
-        printf("Left out: %zu runs that failed.\n", files->failed);
+        printf("Left out: %zu run%s that failed.\n", files->failed, files->failed == 1 ? "" : "s");
     }
     if (files->only_base + files->only_variant > 0) {
-        printf("Left out: %zu conditions of the base alone, %zu of the variant alone.\n", files->only_base,
+        printf("Left out: conditions of the base alone: %zu, of the variant alone: %zu.\n", files->only_base,
                files->only_variant);
     }
     if (judgement->counting_spread > 0) {

@@ -87,10 +87,48 @@ static enum status keep_verdict(const struct judgement *judgement, const struct 
     return ledger_add(ledger, LEDGER_VERDICT, &record, NULL, error);
 }
 
+struct same_run {
+    double median;
+    bool is_there;
+};
+
+static enum status compare_median(void *context, const void *record, struct error *error)
+{
+    (void)error;
+    struct same_run *same = context;
+    same->is_there = same->is_there || ((const struct ledger_run *)record)->median == same->median;
+    return STATUS_OK;
+}
+
+/* Judging the same file again adds nothing: its predictions would be scored twice. */
+static enum status is_kept(const struct judgement *judgement, struct ledger *ledger, bool *is_there,
+                           struct error *error)
+{
+    const struct judged_row *row = &judgement->rows[0];
+    struct same_run same = {0};
+    const struct ledger_filter filters[] = {{"hypothesis", judgement->hypothesis->id, NULL},
+                                            {"source", 0, judgement->variant_path},
+                                            {"condition", 0, row->condition->text},
+                                            {"role", 0, judgement->options.is_revert ? "revert" : "variant"},
+                                            {NULL, 0, NULL}};
+    enum status status = median_of(row->condition->variant, row->condition->variant_count, judgement->files.is_time,
+                                   &same.median, error);
+    if (status == STATUS_OK) {
+        status = ledger_each(ledger, LEDGER_RUN, filters, false, compare_median, &same, error);
+    }
+    *is_there = same.is_there;
+    return status;
+}
+
 enum status judgement_keep(const struct judgement *judgement, struct ledger *ledger, struct error *error)
 {
     enum status status = ledger_begin(ledger, error);
-    if (status != STATUS_OK) {
+    bool is_there = false;
+    if (status == STATUS_OK) {
+        status = is_kept(judgement, ledger, &is_there, error);
+    }
+    if (status != STATUS_OK || is_there) {
+        ledger_rollback(ledger);
         return status;
     }
     for (size_t i = 0; i < judgement->files.count && status == STATUS_OK; i++) {

@@ -10,6 +10,7 @@
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
+#include "evidence/serving/serving_results.h"
 
 enum {
     FILE_BYTES_MAX = 256 << 20,
@@ -413,10 +414,48 @@ static enum status group_rows(struct judged_files *files, struct row_list *rows,
     return status;
 }
 
+/* Serving benchmarks' files as such a table: one row for each run. */
+static enum status read_serving(const char *path, struct csv_table *table, struct error *error)
+{
+    struct serving_results results = {0};
+    struct text_buffer text = {0};
+    enum status status = serving_results_read(path, &results, error);
+    text_buffer_append(&text, "concurrency,request_rate,output_tokens_per_s\n");
+    for (size_t i = 0; i < results.count && status == STATUS_OK; i++) {
+        const struct serving_result *result = &results.items[i];
+        char concurrency[32], rate[32], tokens[32];
+        text_buffer_append_format(&text, "%s,%s,%s\n", number_format(result->concurrency, concurrency),
+                                  number_format(result->request_rate, rate),
+                                  number_format(result->output_tokens_per_s, tokens));
+    }
+    if (status == STATUS_OK) {
+        status = text.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the results of %s", path)
+                             : csv_parse(text.text, text.length, path, table, error);
+    }
+    text_buffer_release(&text);
+    serving_results_release(&results);
+    return status;
+}
+
+/* JSON begins with a brace or a bracket. */
+static bool looks_like_json(const char *path)
+{
+    FILE *stream = fopen(path, "rb");
+    int byte = ' ';
+    while (stream != NULL && (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t')) {
+        byte = fgetc(stream);
+    }
+    if (stream != NULL) {
+        (void)fclose(stream);
+    }
+    return byte == '{' || byte == '[';
+}
+
 static enum status open_side(const char *path, struct side *side, struct error *error)
 {
     side->path = path;
-    enum status status = csv_read(path, FILE_BYTES_MAX, &side->table, error);
+    enum status status = looks_like_json(path) ? read_serving(path, &side->table, error)
+                                               : csv_read(path, FILE_BYTES_MAX, &side->table, error);
     if (status != STATUS_OK) {
         return status;
     }
