@@ -180,7 +180,7 @@ START_TEST(any_layout_scanned_and_parsed_agree)
     struct text_buffer text = {0};
     struct random_stream random;
     random_init(&random, 11, 11);
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 15; round++) {
         text_buffer_clear(&text);
         text_buffer_append(&text, "[" KERNEL);
         for (int i = 0; i < 200; i++) {
