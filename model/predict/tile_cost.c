@@ -263,19 +263,26 @@ double warp_issue_cycles(const struct time_model *model, uint32_t warps)
 /* TILE-5: parts of the chain that are neither tensor nor issue. */
 static double spill_chain_s(const struct time_model *model, const struct tile_loop *loop)
 {
-    return isnan(loop->spill_bytes) ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
+    const bool among_waits = loop->warp_instructions > 0 && loop->operand_waits > 0;
+    return isnan(loop->spill_bytes) || among_waits ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
 }
 
 static void add_mma_list(const struct time_model *model, const struct tile_loop *loop, uint32_t warps,
                          struct tile_cost *cost, struct mma_sum *sum)
 {
+    const bool waits_known = loop->warp_instructions > 0 && loop->operand_waits > 0;
+    if (waits_known) {
+        sum->chain_s += loop->operand_waits * model->exact_operand_factor * model->smem_latency_s +
+                        loop->product_waits * model->mma_latency_s;
+    }
     for (uint32_t i = 0; i < loop->mma_count; i++) {
         struct mma_cost mma;
         mma_cost_compute(model, &loop->mma[i], warps, loop->smem_operands, &mma);
         const double operand_s = mma.smem_bytes / model->smem_bytes_per_s;
         const double loads = mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION / warps_at_work(&loop->mma[i], warps);
         /* Operand reads overlap the product they feed, but for what the compiler does not issue ahead (TILE-3). */
-        sum->chain_s += larger(mma.chain_s, operand_s) + model->operand_factor * loads * model->smem_latency_s;
+        sum->chain_s += larger(mma.chain_s, operand_s);
+        sum->chain_s += waits_known ? 0 : model->operand_factor * loads * model->smem_latency_s;
         sum->instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
         cost->tensor_s += mma.tensor_s;
         cost->useful_tensor_s += mma.useful_s;
