@@ -327,7 +327,7 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
     cost->local_bytes = spill_accesses * WARP_LANES * 4;
     cost->smem_s += traffic_s + cost->local_bytes / model->smem_bytes_per_s;
     cost->compute_s = mma.chain_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
-    cost->before_loads_s = model->iteration_overhead_s;
+    cost->before_loads_s = loop->warp_instructions > 0 ? model->iteration_overhead_s : 0;
     cost->mma_share = mma.chain_s / cost->compute_s;
     cost->issue_share = scalar_s / cost->compute_s;
     cost->overhead_share = model->iteration_overhead_s / cost->compute_s;

@@ -20,8 +20,8 @@ struct tile_cost {
     double hidden_latency_s;  /* latency of buffered loads, paid once and then divided by the buffers */
     double hidden_transfer_s; /* their bytes through the SM's port */
     double compute_s;         /* chain of tensor, SMEM operand, scalar, barrier work of one CTA alone */
-    double before_loads_s;    /* part of it that comes before the loads of the next tile even where these go out early:
-                                 the barrier that frees their buffer, addresses, predicates (TIME-2) */
+    double before_loads_s; /* part of it that comes before the loads of the next tile even where these go out early: the
+                              overhead of an iteration whose instructions are all counted (TIME-2) */
     double tensor_s, issue_s, smem_s; /* busy time of the SM's pipes by one CTA (replicated work included) */
     double useful_tensor_s;           /* flop / best tensor rate of the SM */
     double sector_bytes;              /* L2 sectors requested */
