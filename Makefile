@@ -297,7 +297,7 @@ $(PROPERTY_RUNNER): $(patsubst %,$(BUILD)/tests/property/prop_%.o,$(PROPERTY_SUI
 $(GOLDEN_PROGRAM): $(BUILD)/tests/golden/golden_predictions.o $(TEST_LINK_INPUTS)
 	$(link_test)
 
-.PHONY: need-check test test-all test-unit test-property test-golden test-cli golden-accept valgrind coverage bench
+.PHONY: need-check test test-all test-unit test-property test-golden test-cli test-python golden-accept valgrind coverage bench
 need-check:
 	@test '$(HAVE_CHECK)' = 1 || { echo 'The tests need Check: run  .ci/install test' >&2; exit 1; }
 
@@ -318,6 +318,8 @@ golden-accept: $(GOLDEN_PROGRAM) ## make today's predictions the golden ones (re
 	@git --no-pager diff --stat -- tests/golden/predictions.csv || :
 test-cli: $(PROGRAM) ## command-line tests: make test-cli CASES="predict/*"
 	@OCCAM='$(PROGRAM)' tests/cli/run.sh $(CASES)
+test-python: $(PROGRAM) ## tests of bindings/python, with python3; skipped where there is none
+	@OCCAM='$(PROGRAM)' tests/python/run.sh
 valgrind: need-check $(UNIT_RUNNER) ## unit tests under valgrind
 	@CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_QUICK=1 OMP_NUM_THREADS=1 valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9 $(UNIT_RUNNER)
@@ -331,10 +333,15 @@ coverage-run: need-check $(UNIT_RUNNER) $(PROPERTY_RUNNER)
 
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(BENCH_SOURCES))
+BENCH_TRACE := $(BUILD)/tests/bench/bench_trace
+BENCH_FOLDER ?= /tmp
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_LINK_INPUTS)
 	$(link_test)
 bench: $(PROGRAM) $(BENCH_PROGRAMS) ## speed of the program itself: predictions per second, memory, start-up
-	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(BENCH_PROGRAMS)
+	@OCCAM='$(PROGRAM)' tests/bench/run.sh $(filter-out $(BENCH_TRACE),$(BENCH_PROGRAMS))
+.PHONY: bench-trace
+bench-trace: $(BENCH_TRACE) ## speed of the trace reader against a bare scan: writes 2 GB to BENCH_FOLDER=/tmp for a while
+	@$(BENCH_TRACE) '$(BENCH_FOLDER)'
 
 # ---- fuzzing -----------------------------------------------------------------------------------------------------
 # Every tests/fuzz/fuzz_NAME.c is one target. With a plain compiler it is linked with the replay driver and tries the
@@ -419,19 +426,21 @@ compile_commands.json: FORCE ## for editors and clang-tidy
 INSTALLED_HEADERS := $(addprefix $(DESTDIR)$(PREFIX)/include/occam/,$(PUBLIC_HEADERS) occam.h)
 install: all $(BUILD)/occam.pc ## install below PREFIX (default /usr/local), DESTDIR for packaging
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 \
-	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(sort $(dir $(INSTALLED_HEADERS)))
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/occam/python \
+	    $(sort $(dir $(INSTALLED_HEADERS)))
 	@install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/occam
 	@install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/liboccam.a
 	@install -m 644 $(BUILD)/occam.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/occam.pc
 	@install -m 644 $(BUILD)/occam.1 $(DESTDIR)$(PREFIX)/share/man/man1/occam.1
 	@install -m 644 completions/occam.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/occam
+	@install -m 644 bindings/python/occam_prune.py $(DESTDIR)$(PREFIX)/share/occam/python/occam_prune.py
 	@for header in $(PUBLIC_HEADERS) occam.h; do \
 	    install -m 644 $$header $(DESTDIR)$(PREFIX)/include/occam/$$header || exit 1; done
-	@echo 'installed below $(DESTDIR)$(PREFIX): bin/occam, lib/liboccam.a, include/occam, man page, completion'
+	@echo 'installed below $(DESTDIR)$(PREFIX): bin/occam, lib/liboccam.a, include/occam, share/occam/python, man page, completion'
 uninstall: ## remove what install put there
 	@rm -f $(DESTDIR)$(PREFIX)/bin/occam $(DESTDIR)$(PREFIX)/lib/liboccam.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/occam.pc \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/occam.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/occam
-	@rm -rf $(DESTDIR)$(PREFIX)/include/occam
+	@rm -rf $(DESTDIR)$(PREFIX)/include/occam $(DESTDIR)$(PREFIX)/share/occam
 portable: $(call objects_of,$(CLI_SOURCES)) $(LIBRARY) ## dist/occam: program, its libraries, plans and device_run.sh in one folder, for a GPU host
 	@CC='$(CC)' .ci/portable dist/occam '$(ALL_LDFLAGS)' '$(filter %.o,$^) $(LIBRARY) $(LIB_LIBS)'
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(EXAMPLE_SOURCES))

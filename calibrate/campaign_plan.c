@@ -63,6 +63,18 @@ static bool read_item(const char **text, struct word_list *list)
     return true;
 }
 
+/* A value that is named twice would be measured twice; repeats are asked for in another way. */
+static enum status check_once(const struct plan_line *line, const struct word_list *list, struct error *error)
+{
+    for (size_t i = 1; i < list->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (list->values[i] == list->values[k])
+                return error_set_at(error, STATUS_BAD_DATA, line->file, line->line, 0,
+                                    "%s names %lld twice; --repeats measures more than once", list->name,
+                                    list->values[i]);
+    return STATUS_OK;
+}
+
 static enum status read_word(const char *word, size_t length, struct plan_line *line, struct error *error)
 {
     char copy[4096];
@@ -89,7 +101,7 @@ static enum status read_word(const char *word, size_t length, struct plan_line *
     if (*at)
         return error_set_at(error, STATUS_BAD_DATA, line->file, line->line, 0, "'%.*s': '%c' is not expected", shown,
                             word, *at);
-    return STATUS_OK;
+    return check_once(line, list, error);
 }
 
 static enum status read_line(const char *text, size_t length, struct plan_line *line, struct error *error)

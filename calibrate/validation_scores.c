@@ -209,7 +209,8 @@ static void name_reason(const struct validation_job *job, const struct validatio
     } else if (row->noise_log_sigma > 0.05) {
         (void)snprintf(out, size, "its repeats differ by %.0f %%", 100 * (exp(row->noise_log_sigma) - 1));
     } else if (prediction->beyond) {
-        (void)snprintf(out, size, "extrapolation: %s lies beyond the training rows", prediction->beyond);
+        (void)snprintf(out, size, "extrapolation: %s beyond the training rows",
+                       calibration_feature_words(prediction->beyond));
     } else if (facts->structure_unknown) {
         (void)snprintf(out, size, "how warps share a tile is not known");
     } else if (row->time_s < 5e-6) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * `occam calibrate` in parts: training (calibrate_train.c, calibrate_answer.c), the choice of what to measure
- * (calibrate_design.c), and drift (calibrate_check.c). Used by cli/command_calibrate.c. */
+ * (calibrate_design.c), drift (calibrate_check.c), figures of a GPU (calibrate_figures.c) and what there is
+ * (calibrate_list.c). Used by cli/command_calibrate.c. */
 #ifndef OCCAM_CLI_CALIBRATE_H
 #define OCCAM_CLI_CALIBRATE_H
 
+#include "calibrate/design.h"
 #include "calibrate/kernel_calibration.h"
 #include "calibrate/measured_rows.h"
 #include "cli/options.h"
@@ -11,7 +13,7 @@
 struct calibrate_options {
     const char *scenario, *device, *device_file;
     const char *train_rows, *output, *name, *check, *time_column, *kernel;
-    bool first_kernel;
+    bool first_kernel, figures, list;
     uint64_t train, design, seed; /* 0: not given; seed has a default */
     double level;
     enum output_format format;
@@ -48,8 +50,14 @@ MUST_CHECK enum status calibrate_train(const struct calibrate_options *options, 
 MUST_CHECK enum status calibrate_answer_print(const struct calibrate_answer *answer, struct error *error);
 /* The configurations to measure, of the scenario's whole space. */
 MUST_CHECK enum status calibrate_design(const struct calibrate_options *options, struct error *error);
+/* Progress of a choice on a terminal's stderr, NULL elsewhere. Static. */
+const struct design_watch *calibrate_design_watch(void);
 /* STATUS_TOLERANCE_FAILED, with nothing in *error, where the calibration does not hold. */
 MUST_CHECK enum status calibrate_check(const struct calibrate_options *options, const struct operands *files,
                                        struct error *error);
+/* Figures of the GPU that the microbenchmarks in files are of; --output writes a device file with them. */
+MUST_CHECK enum status calibrate_figures(const struct calibrate_options *options, const struct operands *files,
+                                         struct error *error);
+MUST_CHECK enum status calibrate_list(const struct calibrate_options *options, struct error *error);
 
 #endif

@@ -3,11 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_buffer.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/command_texts.h"
+#include "cli/curve_runs.h"
 #include "cli/quantity_text.h"
 #include "cli/report.h"
 #include "cli/throughput_curve.h"
@@ -85,6 +88,8 @@ static void record_points(struct report *report, const struct question *question
 
 static void record_fits(struct report *report, const struct question *question)
 {
+    char text[STEP_LAW_TEXT_SIZE];
+
     report_begin_rows(report, "fits");
     for (uint32_t i = 0; question->law.has_fits && i < question->law.fits.count; i++) {
         const struct step_time_fit *fit = &question->law.fits.fits[i];
@@ -103,6 +108,7 @@ static void record_fits(struct report *report, const struct question *question)
         for (uint32_t p = 0; fit->has_law && p < step_time_form_parameter_count(fit->law.form); p++)
             report_number(report, NULL, fit->law.parameters[p]);
         report_end(report);
+        report_string(report, "law_ms", fit->has_law ? step_law_text(&fit->law, text) : NULL);
         report_end(report);
     }
     report_end(report);
@@ -127,15 +133,24 @@ static void record_findings(struct report *report, const struct question *questi
     report_end(report);
 }
 
-static void record(struct report *report, const struct question *question, const struct throughput_curve *curve)
+/* Null and empty where only points are given. */
+static void record_scenario(struct report *report, const struct question *question)
 {
-    report_string(report, "scenario", scenario_name(question->scenario));
-    report_string(report, "device", question->device->name);
-    report_string(report, "calibration", question->parameters.calibration);
+    const struct scenario *scenario = question->scenario;
+
+    report_string(report, "scenario", scenario == NULL ? NULL : scenario_name(scenario));
+    report_string(report, "device", scenario == NULL ? NULL : question->device->name);
+    report_string(report, "calibration", scenario == NULL ? NULL : question->parameters.calibration);
     report_begin_object(report, "knobs");
-    for (size_t i = 0; i < scenario_knob_count(question->scenario); i++)
-        report_number(report, scenario_variable_get(question->scenario, i)->name, question->values[i]);
+    for (size_t i = 0; scenario != NULL && i < scenario_knob_count(scenario); i++)
+        report_number(report, scenario_variable_get(scenario, i)->name, question->values[i]);
     report_end(report);
+}
+
+static void record(struct report *report, const struct question *question, const struct throughput_curve *curve,
+                   const struct measured_runs *runs)
+{
+    record_scenario(report, question);
     report_string(report, "form", step_time_form_name(question->serving.base.form));
     report_string(report, "form_reason", question->law.reason);
     report_string(report, "step_basis", question->step_basis);
@@ -150,6 +165,7 @@ static void record(struct report *report, const struct question *question, const
     record_points(report, question, curve);
     record_fits(report, question);
     record_findings(report, question);
+    curve_runs_record(report, runs, &question->serving);
 }
 
 /* The rows that nobody measured near, in one line. */
@@ -203,6 +219,7 @@ static enum status print_fits(const struct report *report, const struct question
         {"mean_error_percent", "mean error %", 2},
         {"leave_one_out_error_percent", "left-out error %", 2},
         {"verdict", "verdict", 0},
+        {"law_ms", "law, ms", 0},
     };
 
     if (!question->law.has_fits)
@@ -224,24 +241,44 @@ static void print_findings(const struct question *question)
         (void)printf("- %s\n", findings->items[i].text);
 }
 
+static void print_variant(const struct question *question, const struct throughput_curve *curve)
+{
+    char number[32];
+
+    (void)printf("Variant:");
+    for (size_t i = 0; i < scenario_variable_count(question->scenario); i++)
+        if (question->values[i] != question->base[i])
+            (void)printf(" %s=%s", scenario_variable_get(question->scenario, i)->name,
+                         number_format(question->values[i], number));
+    if (curve->variant_reason[0] != '\0')
+        (void)printf("; no figures: %s", curve->variant_reason);
+    (void)printf("\n");
+}
+
+static void print_heading(const struct question *question, const struct measured_runs *runs)
+{
+    char text[320];
+
+    if (question->scenario != NULL)
+        (void)printf("%s on %s\n", scenario_name(question->scenario), question->device->title);
+    else if (runs->count == 0)
+        (void)printf("Measured points alone\n");
+    if (runs->count > 0)
+        (void)printf("%zu run%s of %s\n", runs->count, runs->count == 1 ? "" : "s",
+                     measured_series_text(&runs->results.items[runs->first], text, sizeof text));
+    (void)printf("Step time: %s (%s)\n", question->step_basis, question->law.reason);
+}
+
 static enum status print_text(const struct report *report, const struct question *question,
-                              const struct throughput_curve *curve, struct error *error)
+                              const struct throughput_curve *curve, const struct measured_runs *runs,
+                              struct error *error)
 {
     char number[32];
     enum status status;
 
-    (void)printf("%s on %s\nStep time: %s (%s)\n", scenario_name(question->scenario), question->device->title,
-                 question->step_basis, question->law.reason);
-    if (curve->has_variant) {
-        (void)printf("Variant:");
-        for (size_t i = 0; i < scenario_variable_count(question->scenario); i++)
-            if (question->values[i] != question->base[i])
-                (void)printf(" %s=%s", scenario_variable_get(question->scenario, i)->name,
-                             number_format(question->values[i], number));
-        if (curve->variant_reason[0] != '\0')
-            (void)printf("; no figures: %s", curve->variant_reason);
-        (void)printf("\n");
-    }
+    print_heading(question, runs);
+    if (curve->has_variant)
+        print_variant(question, curve);
     (void)printf("\n");
     status = print_points(report, curve, error);
     print_extrapolation(curve);
@@ -250,30 +287,102 @@ static enum status print_text(const struct report *report, const struct question
                      number_format(curve->itl_limit_ms, number),
                      curve->within_itl_limit >= CONCURRENCY_MAX ? "at least " : "", curve->within_itl_limit);
     if (status == STATUS_OK)
+        status = curve_runs_print(report, runs, error);
+    if (status == STATUS_OK)
         status = print_fits(report, question, error);
     if (status == STATUS_OK)
         print_findings(question);
     return status;
 }
 
+/* Runs that determine no law are still worth seeing; `why` stays the answer. */
+static enum status show_runs_alone(const struct measured_runs *runs, enum status why)
+{
+    struct report report = {0};
+    struct error ignored = {0};
+    char text[320];
+
+    curve_runs_record(&report, runs, NULL);
+    (void)printf("%zu run%s of %s\n", runs->count, runs->count == 1 ? "" : "s",
+                 measured_series_text(&runs->results.items[runs->first], text, sizeof text));
+    if (curve_runs_print(&report, runs, &ignored) != STATUS_OK)
+        (void)printf("%s\n", ignored.text);
+    report_release(&report);
+    return why;
+}
+
 static enum status answer(struct question *question, const struct curve_options *options, enum output_format format,
                           struct error *error)
 {
+    struct curve_options with_runs = *options;
     struct throughput_curve *curve = calloc(1, sizeof *curve);
+    struct measured_runs runs = {0};
     struct report report = {0};
     enum status status;
 
     if (curve == NULL)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the curve");
-    status = throughput_curve_make(question, options, curve, error);
+    with_runs.runs = &runs;
+    status = throughput_curve_make(question, &with_runs, curve, error);
     if (status == STATUS_OK) {
-        record(&report, question, curve);
-        status = format == OUTPUT_FORMAT_TEXT ? print_text(&report, question, curve, error)
+        record(&report, question, curve, &runs);
+        status = format == OUTPUT_FORMAT_TEXT ? print_text(&report, question, curve, &runs, error)
                                               : report_print(&report, format, "points", stdout, error);
+    } else if (runs.count > 0 && format == OUTPUT_FORMAT_TEXT) {
+        status = show_runs_alone(&runs, status);
     }
     report_release(&report);
+    measured_runs_release(&runs);
     free(curve);
     return status;
+}
+
+/* What is there under that name and does not end like a scenario is a file of measurements. */
+static bool is_measurement(const char *operand)
+{
+    struct stat info;
+    size_t length = strlen(operand);
+    bool is_yaml = (length > 5 && strcmp(operand + length - 5, ".yaml") == 0) ||
+                   (length > 4 && strcmp(operand + length - 4, ".yml") == 0);
+
+    return !is_yaml && stat(operand, &info) == 0;
+}
+
+/* With --measured, operands besides the scenario are further files: shells expand --measured runs/\*.json to that. */
+static enum status sort_operands(const struct operands *operands, struct curve_options *options, const char **scenario,
+                                 struct error *error)
+{
+    bool measured = options->measured.count > 0;
+
+    for (size_t i = 0; i < operands->count; i++) {
+        const char *operand = operands->items[i];
+
+        if (measured && is_measurement(operand)) {
+            if (options->measured.count == TEXT_LIST_MAX)
+                return error_set(error, STATUS_USAGE, "more than %d files; a folder takes any number", TEXT_LIST_MAX);
+            options->measured.items[options->measured.count++] = operand;
+        } else if (*scenario != NULL) {
+            return error_set(error, STATUS_USAGE, "unexpected argument \"%s\"", operand);
+        } else {
+            *scenario = operand;
+        }
+    }
+    if (*scenario == NULL && !measured)
+        return error_set(error, STATUS_USAGE, "SCENARIO is missing; --measured FILE does without one");
+    return STATUS_OK;
+}
+
+/* A question of measured points alone. */
+static enum status open_without_scenario(struct question *question, const struct question_options *options,
+                                         struct error *error)
+{
+    if (options->assignments.count > 0 || options->device != NULL || options->device_file != NULL ||
+        options->calibration != NULL)
+        return error_set(error, STATUS_USAGE,
+                         "--set, --device, --device-file and --calibration need a scenario beside --measured");
+    question->level = options->level;
+    question->form = options->form;
+    return STATUS_OK;
 }
 
 int command_curve(int argc, char **argv)
@@ -284,12 +393,16 @@ int command_curve(int argc, char **argv)
                                       CURVE_OPTION_ROWS(curve_options)};
     struct question question = {0};
     struct operands operands;
+    const char *scenario = NULL;
     struct error error = {0};
     enum status status =
-        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
+        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 0, OPERANDS_MAX, &operands, &error);
 
     if (status == STATUS_OK)
-        status = question_open(&question, operands.items[0], &options, &error);
+        status = sort_operands(&operands, &curve_options, &scenario, &error);
+    if (status == STATUS_OK)
+        status = scenario != NULL ? question_open(&question, scenario, &options, &error)
+                                  : open_without_scenario(&question, &options, &error);
     if (status == STATUS_OK)
         status = answer(&question, &curve_options, options.format, &error);
     question_release(&question);

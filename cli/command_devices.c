@@ -127,6 +127,19 @@ static void record_limits(struct report *report, const struct gpu_limits *limits
     report_end(report);
 }
 
+static void record_gpcs(struct report *report, const struct gpu_gpcs *gpcs)
+{
+    report_begin_object(report, "gpc_sms");
+    report_begin_array(report, "values");
+    for (uint32_t i = 0; i < gpcs->count; i++)
+        report_integer(report, NULL, gpcs->sms[i]);
+    report_end(report);
+    report_string(report, "kind", input_source_name(gpcs->source));
+    report_string(report, "source", gpcs->citation);
+    report_string(report, "note", gpcs->note);
+    report_end(report);
+}
+
 static void record_device(const struct device_catalogue *catalogue, const struct gpu_device *device,
                           struct report *report)
 {
@@ -153,6 +166,7 @@ static void record_device(const struct device_catalogue *catalogue, const struct
         report_end(report);
     }
     report_end(report);
+    record_gpcs(report, &device->gpcs);
     record_limits(report, &device->limits);
     report_string(report, "limits_note",
                   device_catalogue_limits_note(catalogue, device->limits.cc_major, device->limits.cc_minor));
@@ -180,6 +194,18 @@ static void print_figures(const struct gpu_device *device)
         (void)printf("  not known: %u figures\n", absent);
 }
 
+static void print_gpcs(const struct gpu_gpcs *gpcs)
+{
+    if (gpcs->count == 0)
+        return;
+    (void)printf("  %-31s ", "gpc_sms");
+    for (uint32_t i = 0; i < gpcs->count; i++)
+        (void)printf("%s%u", i == 0 ? "" : ";", gpcs->sms[i]);
+    (void)printf("  %s  %s\n", input_source_name(gpcs->source), gpcs->citation);
+    if (*gpcs->note != '\0')
+        (void)printf("  %31s note: %s\n", "", gpcs->note);
+}
+
 static void print_device(const struct device_catalogue *catalogue, const struct gpu_device *device)
 {
     const struct gpu_limits *limits = &device->limits;
@@ -194,6 +220,7 @@ static void print_device(const struct device_catalogue *catalogue, const struct 
         (void)printf(", memory %s", device->memory_type);
     (void)printf(", read from: %s\n\nFigures\n", device_catalogue_origin(catalogue, device));
     print_figures(device);
+    print_gpcs(&device->gpcs);
     (void)printf("\nLimits of compute capability %u.%u\n", limits->cc_major, limits->cc_minor);
     for (size_t i = 0; i < count; i++)
         (void)printf("  %-31s %10u\n", named[i].name, named[i].value);

@@ -91,52 +91,104 @@ static struct probe probe_user_directory(void)
     return result;
 }
 
-static void record_probe(struct report *report, const char *name, struct probe probe, const char *needed_for)
+struct doctor_item {
+    const char *name, *needed_for;
+    struct probe probe;
+};
+
+enum {
+    ITEMS_MAX = 16,
+    TEXT_COLUMNS = 100,
+    TEXT_INDENT = 31 /* of what is said about an item */
+};
+
+static size_t probe_all(struct doctor_item items[ITEMS_MAX])
 {
-    report_begin_object(report, NULL);
-    report_string(report, "item", name);
-    report_string(report, "state", probe.found ? "found" : "missing");
-    report_string(report, "detail", probe.text);
-    report_string(report, "needed_for", needed_for);
+    const struct doctor_item all[] = {
+        {"GPU and driver", "measuring; predictions need no GPU", probe_gpu()},
+        {"nvcc", "building the measurement kernels", probe_nvcc()},
+        {"NVRTC", "compiling measurement kernels for one configuration at run time", probe_nvrtc()},
+        {"built-in kernel code", "measuring without NVRTC", probe_kernel_code()},
+        {"gnuplot", "occam plot", probe_gnuplot()},
+        {"devices", "every prediction", probe_devices()},
+        {"own device files", "GPUs that are not built in", probe_user_directory()},
+        {"scenarios", "scenarios by name alone", probe_embedded("scenarios/", "none is built in")},
+        {"resource tables", "registers and SMEM as compiled; else they are assumed or come from formulas",
+         probe_embedded("resources/", "none is built in")},
+        {"calibrations", "narrow intervals of kernel times",
+         probe_embedded("calibrations/", "none: kernel times are uncalibrated, their intervals wide")},
+    };
+
+    memcpy(items, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
+
+static void record_items(struct report *report, const struct doctor_item *items, size_t count)
+{
+    report_begin_rows(report, "items");
+    for (size_t i = 0; i < count; i++) {
+        report_begin_object(report, NULL);
+        report_string(report, "item", items[i].name);
+        report_string(report, "state", items[i].probe.found ? "found" : "missing");
+        report_string(report, "detail", items[i].probe.text);
+        report_string(report, "needed_for", items[i].needed_for);
+        report_end(report);
+    }
     report_end(report);
 }
 
-static void record_all(struct report *report)
+/* Words from column TEXT_INDENT on, where the cursor stands; a word wider than the line stays whole (paths are to be
+ * copied). Ends the line. */
+static void print_wrapped(const char *text)
 {
-    report_begin_rows(report, "items");
-    record_probe(report, "GPU and driver", probe_gpu(), "measuring; predictions need no GPU");
-    record_probe(report, "nvcc", probe_nvcc(), "building the measurement kernels");
-    record_probe(report, "NVRTC", probe_nvrtc(), "compiling measurement kernels for one configuration at run time");
-    record_probe(report, "built-in kernel code", probe_kernel_code(), "measuring without NVRTC");
-    record_probe(report, "gnuplot", probe_gnuplot(), "occam plot");
-    record_probe(report, "devices", probe_devices(), "every prediction");
-    record_probe(report, "own device files", probe_user_directory(), "GPUs that are not built in");
-    record_probe(report, "scenarios", probe_embedded("scenarios/", "none is built in"), "scenarios by name alone");
-    record_probe(report, "resource tables", probe_embedded("resources/", "none is built in"),
-                 "registers and SMEM as compiled; else they are assumed or come from formulas");
-    record_probe(report, "calibrations",
-                 probe_embedded("calibrations/", "none: kernel times are uncalibrated, their intervals wide"),
-                 "narrow intervals of kernel times");
-    report_end(report);
+    size_t column = TEXT_INDENT;
+
+    while (*text != '\0') {
+        const size_t length = strcspn(text, " ");
+
+        if (column > TEXT_INDENT && column + 1 + length > TEXT_COLUMNS) {
+            (void)printf("\n%*s", TEXT_INDENT, "");
+            column = TEXT_INDENT;
+        }
+        (void)printf("%s%.*s", column > TEXT_INDENT ? " " : "", (int)length, text);
+        column += (column > TEXT_INDENT) + length;
+        text += length + strspn(text + length, " ");
+    }
+    (void)printf("\n");
+}
+
+static void print_items(const struct doctor_item *items, size_t count)
+{
+    char needed[200];
+
+    (void)printf("occam %s (revision %s)\n\n", program_version(), program_revision());
+    (void)printf("%-20s  %-7s  %s\n", "item", "state", "what is there; what it is needed for");
+    for (size_t i = 0; i < count; i++) {
+        (void)printf("%-20s  %-7s  ", items[i].name, items[i].probe.found ? "found" : "missing");
+        print_wrapped(items[i].probe.text);
+        (void)printf("%*s", TEXT_INDENT, "");
+        (void)snprintf(needed, sizeof needed, "for: %s", items[i].needed_for);
+        print_wrapped(needed);
+    }
 }
 
 int command_doctor(int argc, char **argv)
 {
-    static const struct report_column columns[] = {
-        {"item", "item", 0}, {"state", "state", 0}, {"needed_for", "needed for", 0}, {"detail", "detail", 0}};
     enum output_format format = OUTPUT_FORMAT_TEXT;
     const struct option_row rows[] = {{.name = "format", .kind = OPTION_FORMAT, .target = &format}};
+    struct doctor_item items[ITEMS_MAX];
     struct report report = {0};
     struct operands operands;
     struct error error = {0};
     enum status status = options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "", 0, 0, &operands, &error);
 
     if (status == STATUS_OK) {
-        record_all(&report);
+        const size_t count = probe_all(items);
+
         if (format == OUTPUT_FORMAT_TEXT) {
-            (void)printf("occam %s (revision %s)\n\n", program_version(), program_revision());
-            status = report_print_table(&report, "items", columns, sizeof columns / sizeof columns[0], stdout, &error);
+            print_items(items, count);
         } else {
+            record_items(&report, items, count);
             status = report_print(&report, format, "items", stdout, &error);
         }
     }

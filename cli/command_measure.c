@@ -294,6 +294,21 @@ static enum status run_campaign(const struct campaign_plan *plan, const struct m
     return status;
 }
 
+/* What makes the exit code 1: wrong results; every failure where checking is all that was asked for, or where nothing
+ * else came out. */
+static size_t failed_count(const struct measure_request *request, const struct campaign_progress *progress)
+{
+    const size_t bad = bad_count(progress);
+
+    if (request->check_only)
+        return bad;
+    if (bad > 0 && progress->outcomes[MEASURE_OUTCOME_OK] == 0) {
+        (void)fprintf(stderr, "occam: measure: no configuration came out: %zu of %zu failed\n", bad, progress->done);
+        return bad;
+    }
+    return progress->outcomes[MEASURE_OUTCOME_WRONG];
+}
+
 /* ---- the command --------------------------------------------------------------------------------------------------
  */
 
@@ -380,7 +395,7 @@ static enum status answer(int argc, char **argv, struct measure_request *request
         status = make_worker_argv(argc, argv, program, word, &worker, error);
         if (status == STATUS_OK)
             status = run_campaign(&plan, &source, request, worker, &progress, error);
-        bad = request->check_only ? bad_count(&progress) : progress.outcomes[MEASURE_OUTCOME_WRONG];
+        bad = failed_count(request, &progress);
     }
     *exit_code = bad > 0 ? status_exit_code(STATUS_TOLERANCE_FAILED) : 0;
     free(worker);

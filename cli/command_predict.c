@@ -11,6 +11,7 @@
 #include "cli/fit_advice.h"
 #include "cli/kernel_traffic.h"
 #include "cli/launch_remarks.h"
+#include "cli/predict_configs.h"
 #include "cli/prediction.h"
 #include "cli/quantity_text.h"
 #include "cli/report.h"
@@ -495,7 +496,9 @@ static enum status answer(struct question *question, enum output_format format, 
 int command_predict(int argc, char **argv)
 {
     struct question_options options = {.level = QUESTION_LEVEL_DEFAULT};
-    const struct option_row rows[] = {QUESTION_OPTION_ROWS(options), QUESTION_FORMAT_ROW(options)};
+    const char *configs = NULL;
+    const struct option_row rows[] = {
+        QUESTION_OPTION_ROWS(options), QUESTION_FORMAT_ROW(options), {0, "configs", OPTION_TEXT, &configs, 0, 0}};
     struct question question = {0};
     struct operands operands;
     struct error error = {0};
@@ -505,7 +508,8 @@ int command_predict(int argc, char **argv)
     if (status == STATUS_OK)
         status = question_open(&question, operands.items[0], &options, &error);
     if (status == STATUS_OK)
-        status = answer(&question, options.format, &error);
+        status = configs != NULL ? predict_configs(&question, configs, options.free_values, options.format, &error)
+                                 : answer(&question, options.format, &error);
     question_release(&question);
     return status == STATUS_OK ? 0 : command_fail("predict", &error);
 }

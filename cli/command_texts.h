@@ -9,6 +9,7 @@
 int command_devices(int argc, char **argv);
 int command_occupancy(int argc, char **argv);
 int command_inspect(int argc, char **argv);
+int command_reconcile(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_curve(int argc, char **argv);
 int command_whatif(int argc, char **argv);
@@ -44,9 +45,15 @@ int command_help(int argc, char **argv);
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
 #define CURVE_OPTIONS_HELP                                                                                             \
     "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
-    "  --measured FILE       measured points, CSV with a column concurrency and one of tok_s (all requests\n"          \
-    "                        together), step_ms or itl_ms; they take the place of the scenario's. With\n"              \
-    "                        tok_s beside a time the fit is to the batch that ran, tok_s x time\n"                     \
+    "  --measured FILE       measured points, which take the place of the scenario's: CSV with a column\n"             \
+    "                        concurrency and one of tok_s (all requests together), step_ms or itl_ms; or\n"            \
+    "                        results of vllm bench serve, SGLang, AIPerf, GenAI-Perf, GuideLLM, llama.cpp\n"           \
+    "                        or InferenceX, a file or a folder of them; repeatable. With tok_s beside a\n"             \
+    "                        time the fit is to the batch that ran, tok_s x time\n"                                    \
+    "  --series TEXT         where the results hold several deployments or workloads: the one whose\n"                 \
+    "                        description has TEXT in it, or its number\n"                                              \
+    "  --experts E --experts-per-token K\n"                                                                            \
+    "                        experts of a layer and how many a token uses, for the coverage form\n"                    \
     "  --itl-limit-ms T      name the largest concurrency whose inter-token latency stays within T\n"
 
 #define DEVICES_SUMMARY "known GPUs, every figure with unit and source"
@@ -86,22 +93,30 @@ int command_help(int argc, char **argv);
     "  occam occupancy --device sm_120 --threads 128 --registers 255 --smem 80000\n"                                   \
     "  occam occupancy --device h200 --threads 256 --registers 64 --smem 49152 --format json\n"
 
-#define INSPECT_SUMMARY "what compiled code says: registers, SMEM, spills, and what its loop does"
+#define INSPECT_SUMMARY                                                                                                \
+    "what files say of kernels: traces, profilers' tables, compiled code and its loops, tuners, benchmarks"
 #define INSPECT_USAGE                                                                                                  \
-    "inspect FILE|FOLDER ... [--as table|loops|scenario] [--output FILE] [--kernel NAME] [--arch A] [--warps N] "      \
-    "[--loops] "                                                                                                       \
-    "[--listing auto|ptx|sass] [--format text|json|csv]"
+    "inspect FILE|FOLDER ... [--as table|loops|scenario|measurements|curve] [--output FILE] "                          \
+    "[--column NAME=VALUE] [--kernel NAME] [--arch A] [--warps N] [--loops] [--listing auto|ptx|sass] "                \
+    "[--format text|json|csv]"
 #define INSPECT_HELP                                                                                                   \
     "Reads cubins, PTX, SASS (cuobjdump -sass, nvdisasm), logs of ptxas -v and NVRTC, reports of cuobjdump\n"          \
     "-res-usage, Triton's JSON, and folders of them such as a Triton cache. Files of one folder and stem are\n"        \
     "put together by kernel and architecture. SMEM is told without the 1024 bytes that the device reserves.\n"         \
     "What a file does not say stays empty; <= and >= mark bounds.\n"                                                   \
+    "Also reads, told apart by content: traces (Kineto), Nsight Compute CSV, Nsight Systems CSV and SQLite,\n"         \
+    "Triton's autotune files and output, Kernel Tuner, T4 and KTT results, MoE kernel configurations, and\n"           \
+    "results of serving benchmarks. All claims then stand in one table.\n"                                             \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --as FORM             table (default); loops: a CSV table of all variants that a scenario's\n"                  \
     "                        loop: {from: ...} reads; scenario: a scenario whose launch and loop are the\n"            \
-    "                        code's, with questions where no file tells\n"                                             \
+    "                        code's, with questions where no file tells; a launch in a trace or\n"                     \
+    "                        table gives it grid and GPU; measurements: timed configurations as CSV for\n"             \
+    "                        calibrate and validate; curve: points of a benchmark for occam curve\n"                   \
     "  -o, --output FILE     write there instead; a scenario FILE.yaml gets its table FILE.csv beside it\n"            \
+    "  --column NAME=VALUE   with --as measurements: one more column, such as M=4096 or the value of a knob of\n"      \
+    "                        the file, BLOCK=BM; repeatable\n"                                                         \
     "  --kernel NAME         this kernel only\n"                                                                       \
     "  --arch A              this architecture only, such as sm_90\n"                                                  \
     "  --warps N             warps per CTA for the loops of kernels of which no file tells the threads\n"              \
@@ -115,10 +130,40 @@ int command_help(int argc, char **argv);
     "  occam inspect ~/.triton/cache --kernel split_kernel --format csv\n"                                             \
     "  occam inspect ~/.triton/cache --kernel split_kernel --arch sm_90 --as scenario --output split.yaml\n"
 
+#define RECONCILE_SUMMARY "evidence about one kernel weighed: agreement, conflict, and whether it changes anything"
+#define RECONCILE_USAGE                                                                                                \
+    "reconcile [PATH ...] [--claim \"NAME=VALUE ...\"] [--scenario S [-s NAME=VALUE ...]] [--kernel K] [--device D] "  \
+    "[--device-file FILE] [--calibration C] [--level P] [--format text|json|csv]"
+#define RECONCILE_HELP                                                                                                 \
+    "Reads what `occam inspect` reads and puts the claims about each kernel together: which build explains\n"          \
+    "which launch, where the sources agree once the known traps are taken out (the reserve of 1024 bytes,\n"           \
+    "launched against resident, sizes rounded to MB), and where they truly contradict each other. A conflict\n"        \
+    "is settled by what kind of source says it: what ran over what was built over what was asked for. Above\n"         \
+    "all it says whether the conflict changes a conclusion: CTAs per SM, what fits, predicted time.\n"                 \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --claim \"WORDS\"       a claim that was only read somewhere; repeatable. source=trace|nsys|nsys-table|\n"      \
+    "                        ncu|cubin|ptxas|cuobjdump|cache|ptx|autotune, kernel=, arch=, device=, and\n"             \
+    "                        figures: smem_bytes, registers, threads, num_warps, num_stages, ... Values\n"             \
+    "                        with KB, MB, KiB or MiB are as exact as their digits\n"                                   \
+    "  --scenario S          turns the formulas of this scenario round: which knobs give each value, which\n"          \
+    "                        neighbours then fit, what the predicted time is\n"                                        \
+    "  -s, --set NAME=VALUE  set a knob or workload variable of it; repeatable\n"                                      \
+    "  --kernel K            this kernel only; the scenario is then about it\n"                                        \
+    "  --device D            judge for this GPU or sm_XX; repeatable. Default: the scenario's, else the claims',\n"    \
+    "                        else every compute capability in use\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP   \
+    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP "\n"        \
+    "Exit code 1: a conflict changes a conclusion; 0: there is none, or it changes nothing.\n"                         \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam reconcile trace.json.gz ~/.triton/cache --kernel mma_sparse_decode_split\n"                               \
+    "  occam reconcile --claim \"smem_bytes=80000 registers=255 threads=128 source=trace\" \\\n"                       \
+    "      --claim \"smem_bytes=61568 source=cache\" --scenario dsv4-flash-sparse-decode\n"
+
 #define PREDICT_SUMMARY "one configuration: does it fit, how long does it take, why"
 #define PREDICT_USAGE                                                                                                  \
-    "predict SCENARIO [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration C] [--form FORM] " \
-    "[--level P] "                                                                                                     \
+    "predict SCENARIO [-s NAME=VALUE ...] [--configs FILE] [--free] [--device D] [--device-file FILE] "                \
+    "[--calibration C] [--form FORM] [--level P] "                                                                     \
     "[--format text|json|csv]"
 #define PREDICT_HELP                                                                                                   \
     "Feasibility, occupancy, waves, kernel time with interval and shares of what limits it, step time and\n"           \
@@ -129,15 +174,20 @@ int command_help(int argc, char **argv);
     "ITL (inter-token latency) is the time between two tokens of one request: the step time divided by the\n"          \
     "tokens per step and request. Throughput counts the tokens of all requests together.\n"                            \
     "\n"                                                                                                               \
-    "Options:\n" QUESTION_OPTIONS_HELP "\n"                                                                            \
+    "Options:\n"                                                                                                       \
+    "  --configs FILE        many configurations at once: CSV whose columns are knobs or workload variables,\n"        \
+    "                        - for standard input; one row of the answer for each, in their "                          \
+    "order\n" QUESTION_OPTIONS_HELP "\n"                                                                               \
     "Examples:\n"                                                                                                      \
     "  occam predict dsv4-flash-sparse-decode\n"                                                                       \
     "  occam predict dsv4-flash-sparse-decode -s num_stages=3\n"                                                       \
-    "  occam predict my-kernel.yaml -s C=8 --device nvidia-h200 --format json\n"
+    "  occam predict my-kernel.yaml -s C=8 --device nvidia-h200 --format json\n"                                       \
+    "  occam predict triton-gemm --configs configs.csv --format csv\n"
 
 #define CURVE_SUMMARY "throughput, step time, per-request speed over concurrency"
 #define CURVE_USAGE                                                                                                    \
-    "curve SCENARIO [-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE] "                                       \
+    "curve [SCENARIO] [-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE ...] [--series TEXT] "                 \
+    "[--experts E --experts-per-token K] "                                                                             \
     "[--itl-limit-ms T] [--free] [--device D] [--device-file FILE] "                                                   \
     "[--calibration C] [--form FORM] [--level P] "                                                                     \
     "[--format text|json|csv]"
@@ -146,12 +196,14 @@ int command_help(int argc, char **argv);
     "anchored at the base's measured or given step time. Where measured points exist, every law that can be\n"         \
     "fitted to them is listed with its degrees of freedom and leave-one-out error, and which was chosen, or\n"         \
     "why none was, then what is odd about the points (cliffs, limits, outliers) and what they cannot tell.\n"          \
+    "Files of measurements do without a scenario: then the curve is that of the law fitted to them.\n"                 \
     "\n"                                                                                                               \
     "Options:\n" CURVE_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                                         \
     "Examples:\n"                                                                                                      \
     "  occam curve dsv4-flash-sparse-decode\n"                                                                         \
     "  occam curve dsv4-flash-sparse-decode -s num_warps=8 --concurrency 1,8,96\n"                                     \
-    "  occam curve my-model.yaml --measured bench.csv --form auto --itl-limit-ms 50\n"
+    "  occam curve my-model.yaml --measured bench.csv --form auto --itl-limit-ms 50\n"                                 \
+    "  occam curve --measured results/ --experts 256 --experts-per-token 8 --concurrency 1,96,256\n"
 
 #define WHATIF_SUMMARY "base against variant: what moves, by how much, why, how sure"
 #define WHATIF_USAGE                                                                                                   \
@@ -221,7 +273,7 @@ int command_help(int argc, char **argv);
     "workload at its base); PLAN a YAML file (docs/DATA.md) or a list of lines (*.plan). A run that was ended,\n"      \
     "kill -9 included, loses at most the configuration in flight: the same command with --resume goes on.\n"           \
     "What cannot run is a row too, with the resource that forbids it. The exit code is 1 when a result was\n"          \
-    "wrong, 4 without a GPU.\n"                                                                                        \
+    "wrong or when configurations failed (time limit, crash, launch) and none came out, 4 without a GPU.\n"            \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \
@@ -261,14 +313,16 @@ int command_help(int argc, char **argv);
 #define CALIBRATE_USAGE                                                                                                \
     "calibrate [MEASUREMENTS...] --scenario S [--train N | --train-rows FILE | --design N] [-o FILE] [--name X] "      \
     "[--kernel K] [--time-column C] [--first-kernel] [--device D] [--device-file FILE] [--seed N] [--level P] "        \
-    "[--format text|json|csv] | calibrate --check CALIBRATION MEASUREMENTS... [--scenario S]"
+    "[--format text|json|csv] | calibrate --check CALIBRATION MEASUREMENTS... [--scenario S] | calibrate --figures "   \
+    "MICROBENCHMARKS... [--device D] [--device-file FILE] [-o DEVICE-FILE] | calibrate --list"
 #define CALIBRATE_HELP                                                                                                 \
     "Fits the kernel-time model to measured rows: parameters with their uncertainty, a process on what the\n"          \
     "model leaves over where cross-validation shows that it helps, and intervals stretched until they hold.\n"         \
     "MEASUREMENTS are CSV files, of occam measure or foreign: columns called after the scenario's knobs and\n"         \
     "workload variables, and one with the time. Rows that were not learnt from are predicted and scored.\n"            \
     "--design N without measurements prints the N configurations to measure. --check says whether a\n"                 \
-    "calibration still holds for a handful of rows: exit code 1 when it does not.\n"                                   \
+    "calibration still holds for a handful of rows: exit code 1 when it does not. --figures fits what a GPU\n"         \
+    "can do to its microbenchmarks, each figure with its uncertainty, and says where its device file differs.\n"       \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --scenario S          scenario that the columns belong to: a YAML file, or the name of one built in;\n"         \
@@ -277,7 +331,10 @@ int command_help(int argc, char **argv);
     "  --train-rows FILE     learn from the configurations listed in this CSV file\n"                                  \
     "  --design N            learn from the N most informative rows; without measurements: say which to measure\n"     \
     "  --check CALIBRATION   compare the rows with this calibration (file or name) instead of learning\n"              \
-    "  -o, --output FILE     write the calibration to this JSON file\n"                                                \
+    "  --figures             latencies, bandwidths, intervals, launches of the GPU that MEASUREMENTS (files of\n"      \
+    "                        latency_chase, bandwidth_stream, mma_tile, ...) were taken on\n"                          \
+    "  --list                calibrations that can be named, yours and built in\n"                                     \
+    "  -o, --output FILE     write the calibration to this JSON file; with --figures: a device file\n"                 \
     "  --name X              what predictions call it; default: the stem of the file\n"                                \
     "  --kernel K            only rows whose column kernel says K\n"                                                   \
     "  --time-column C       column with the time; its name ends in _ns, _us, _ms or _s (default: time_us)\n"          \
@@ -288,7 +345,8 @@ int command_help(int argc, char **argv);
     "Examples:\n"                                                                                                      \
     "  occam calibrate --design 24 --scenario occam-gqa-decode > gqa.plan\n"                                           \
     "  occam calibrate gqa_decode.csv --scenario occam-gqa-decode -o h200-gqa.json\n"                                  \
-    "  occam calibrate --check h200-gqa.json today.csv\n"
+    "  occam calibrate --check h200-gqa.json today.csv\n"                                                              \
+    "  occam calibrate --figures latency_chase.csv mma_tile.csv -o my-gpu.csv\n"
 #define VALIDATE_SUMMARY "trained on few measured rows, judged on all others, beside the baselines"
 #define VALIDATE_USAGE                                                                                                 \
     "validate MEASUREMENTS... --scenario S [--train N[,N...]] [--design] [--hold-out workload|NAME] [--seeds N] "      \
@@ -330,7 +388,7 @@ int command_help(int argc, char **argv);
     "  --seed N              seed of the first run (default 1); the same seed gives the same run\n"                    \
     "  --seeds K             runs with K seeds: median and interval (with --jitter)\n"                                 \
     "  --threads N           for the seeds; default: all cores. They change nothing in the answer\n"                   \
-    "  --sms-per-gpc N       clusters stay within so many SMs (default: all SMs are one GPC)\n"                        \
+    "  --sms-per-gpc N       clusters stay within so many SMs (default: the device file's GPCs, else all SMs)\n"       \
     "  --stream              kernels follow each other in a stream; default: in a graph\n"                             \
     "  --timeline FILE       write kernel, CTA, SM, slot, start and stop of every CTA as CSV\n"
 

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/command_texts.h"
 #include "cli/options.h"
+#include "cli/output_check.h"
 #include "cli/validate_report.h"
 
 enum {
@@ -224,7 +225,7 @@ static enum status check_request(const struct validate_request *request, struct 
             status = error_set(error, STATUS_USAGE, "--train %g is not a whole number", rows);
         }
     }
-    return status;
+    return status == STATUS_OK ? output_check(request->predictions, error) : status;
 }
 
 static enum status answer(const struct validate_request *request, const struct operands *operands, struct error *error)

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "evidence/code/compiled_code.h"
+#include "evidence/profiles/kernel_claim.h"
 
 struct inspect_row {
     const struct code_variant *variant;
@@ -20,6 +21,10 @@ struct inspect_rows {
     const struct compiled_code *code;
     size_t count;
     struct inspect_row *items; /* free() */
+    /* The launch that a scenario is to describe, and where it ran as a scenario names it; NULL: compiled code alone. */
+    const struct kernel_claim *launch;
+    const char *launch_device;
+    size_t other_launches;
 };
 
 /* Keeps variants of kernel `kernel` and architecture `arch` ("sm_90", "90a"), each NULL for all. warps: of a CTA, where
@@ -34,6 +39,10 @@ void inspect_record(const struct inspect_rows *rows, struct report *report);
 /* Table and, of up to loops_max variants, what their main loops do. */
 MUST_CHECK enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error);
 
+/* The table and its remarks alone; the loops alone. */
+MUST_CHECK enum status inspect_print_table(const struct inspect_rows *rows, struct error *error);
+void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max);
+
 /* A table with one row per variant: knobs, resources, columns "loop.KEY" (docs/DATA.md). */
 MUST_CHECK enum status inspect_loop_table(const struct inspect_rows *rows, FILE *stream, struct error *error);
 /* Columns of that table by which its rows differ. */
@@ -47,6 +56,15 @@ struct inspect_knobs {
 /* The value of a knob column in a row; NaN where it has none. */
 double inspect_knob_value(const struct inspect_rows *rows, size_t row, const char *name);
 
+/* Text for a quoted YAML string: quotes and backslashes replaced. */
+void inspect_print_quoted(FILE *stream, const char *text);
+/* The scenario's name of a kernel: an identifier of at most 60 bytes. */
+enum {
+    INSPECT_NAME_SIZE = 61
+};
+const char *inspect_scenario_name(const char *kernel, char out[INSPECT_NAME_SIZE]);
+/* The comment lines that say which launch a scenario describes. */
+void inspect_print_launch(const struct kernel_claim *launch, size_t others, FILE *stream);
 /* A scenario whose kernel takes launch and loop from `table`, the file of inspect_loop_table as the scenario names it.
  * STATUS_USAGE: variants of several kernels or architectures. */
 MUST_CHECK enum status inspect_scenario(const struct inspect_rows *rows, const char *table, FILE *stream,

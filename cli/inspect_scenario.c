@@ -10,10 +10,11 @@
 
 #include "base/text_buffer.h"
 #include "cli/inspect.h"
+#include "evidence/claims/claim_normal.h"
 #include "evidence/scenario/scenario.h"
 
 enum {
-    NAME_LENGTH_MAX = 60,
+    NAME_LENGTH_MAX = INSPECT_NAME_SIZE - 1,
     REQUIRE_TEXT_MAX = 3000
 };
 
@@ -243,13 +244,32 @@ static bool has_loops(const struct scenario_writer *self)
     return true;
 }
 
+void inspect_print_quoted(FILE *stream, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        (void)fputc(*at == '"' || *at == '\\' || (unsigned char)*at < 0x20 ? '\'' : *at, stream);
+    }
+}
+
 static void print_ask(const struct scenario_writer *self, const char *name, const char *question)
 {
     (void)fprintf(self->stream, "  %s: {ask: \"", name);
-    for (const char *at = question; *at != '\0'; at++) {
-        (void)fputc(*at == '"' || *at == '\\' ? '\'' : *at, self->stream);
-    }
+    inspect_print_quoted(self->stream, question);
     (void)fprintf(self->stream, "\"}\n");
+}
+
+/* What the launch tells is no question any more. */
+static void print_launched(const struct scenario_writer *self, const char *name, enum claim_figure figure,
+                           const char *question)
+{
+    const struct kernel_claim *launch = self->rows->launch;
+    char number[32];
+    if (launch != NULL && claim_value_is_exact(&launch->figures[figure])) {
+        (void)fprintf(self->stream, "  %s: %s   # of the launch\n", name,
+                      number_format(launch->figures[figure].low, number));
+    } else {
+        print_ask(self, name, question);
+    }
 }
 
 static void print_workload(const struct scenario_writer *self)
@@ -258,7 +278,7 @@ static void print_workload(const struct scenario_writer *self)
     char turns[256], text[400];
     (void)fprintf(self->stream, "# What no compiled file tells: answer with -s NAME=VALUE, or put the number here.\n"
                                 "workload:\n");
-    print_ask(self, "grid", "CTAs of the launch");
+    print_launched(self, "grid", CLAIM_GRID, "CTAs of the launch");
     if (is_known_everywhere(self, "loop.iterations")) {
         /* The table has them. */
     } else if (profile != NULL && profile->has_loop) {
@@ -268,15 +288,23 @@ static void print_workload(const struct scenario_writer *self)
     } else {
         print_ask(self, "iterations", "turns of the loop per CTA");
     }
-    print_ask(self, "distinct_fraction", "share of the loop's bytes that DRAM must deliver, 0 to 1; the rest hits L2");
+    if (self->rows->launch != NULL) {
+        (void)fprintf(self->stream, "  distinct_fraction: 1   # assumed: DRAM delivers all of the loop's bytes; less "
+                                    "where CTAs read the same\n");
+    } else {
+        print_ask(self, "distinct_fraction",
+                  "share of the loop's bytes that DRAM must deliver, 0 to 1; the rest hits L2");
+    }
     if (!is_known_everywhere(self, "threads")) {
-        print_ask(self, "cta_threads", "threads per CTA");
+        print_launched(self, "cta_threads", CLAIM_THREADS, "threads per CTA");
     }
     if (!is_known_everywhere(self, "registers_per_thread")) {
-        print_ask(self, "cta_registers", "registers per thread");
+        print_launched(self, "cta_registers", CLAIM_REGISTERS, "registers per thread");
     }
     if (!is_known_everywhere(self, "dynamic_smem_bytes")) {
-        print_ask(self, "cta_smem_bytes", "dynamic SMEM per CTA in bytes");
+        print_launched(self, "cta_smem_bytes",
+                       is_known_everywhere(self, "static_smem_bytes") ? CLAIM_DYNAMIC_SMEM : CLAIM_LAUNCH_SMEM,
+                       "dynamic SMEM per CTA in bytes");
     }
     if (!has_loops(self)) {
         print_ask(self, "bytes_per_turn", "bytes that a CTA loads in a turn; there is no listing of all variants");
@@ -379,16 +407,35 @@ static enum status check_rows(const struct inspect_rows *rows, struct error *err
                                        first->name);
 }
 
-static void set_name(struct scenario_writer *self)
+const char *inspect_scenario_name(const char *kernel, char out[INSPECT_NAME_SIZE])
 {
-    const char *name = self->rows->items[0].variant->kernel.name;
     size_t length = 0;
-    for (const char *at = name; *at != '\0' && length < NAME_LENGTH_MAX; at++) {
-        self->name[length++] = isalnum((unsigned char)*at) != 0 ? *at : '_';
+    for (const char *at = kernel; *at != '\0' && length < NAME_LENGTH_MAX; at++) {
+        out[length++] = (char)(isalnum((unsigned char)*at) != 0 ? *at : '_');
     }
-    self->name[length] = '\0';
-    if (isdigit((unsigned char)self->name[0])) {
-        self->name[0] = '_';
+    out[length] = '\0';
+    if (length == 0 || isdigit((unsigned char)out[0])) {
+        out[0] = '_';
+        out[length > 0 ? length : 1] = '\0';
+    }
+    return out;
+}
+
+static void print_origin(const struct scenario_writer *self)
+{
+    const struct compiled_kernel *kernel = &self->rows->items[0].variant->kernel;
+    (void)fprintf(self->stream, "# Written by occam inspect from the compiled code of %zu variant%s; figures in %s.\n",
+                  self->rows->count, self->rows->count == 1 ? "" : "s", self->table);
+    if (self->rows->launch != NULL) {
+        inspect_print_launch(self->rows->launch, self->rows->other_launches, self->stream);
+    }
+    if (self->rows->launch_device != NULL) {
+        (void)fprintf(self->stream, "name: %s\ndevice: %s\n", self->name, self->rows->launch_device);
+    } else {
+        (void)fprintf(self->stream,
+                      "# The architecture's limits alone: put a GPU's name here, or give --device, for a time.\n"
+                      "name: %s\ndevice: sm_%u\n",
+                      self->name, kernel->arch);
     }
 }
 
@@ -399,14 +446,10 @@ enum status inspect_scenario(const struct inspect_rows *rows, const char *table,
     if (status != STATUS_OK) {
         return status;
     }
-    set_name(&self);
+    (void)inspect_scenario_name(rows->items[0].variant->kernel.name, self.name);
     choose_knobs(&self);
     choose_variant_numbers(&self);
-    (void)fprintf(stream,
-                  "# Written by occam inspect from the compiled code of %zu variant%s; figures in %s.\n"
-                  "# The architecture's limits alone: put a GPU's name here, or give --device, for a time.\n"
-                  "name: %s\ndevice: sm_%u\n",
-                  rows->count, rows->count == 1 ? "" : "s", table, self.name, rows->items[0].variant->kernel.arch);
+    print_origin(&self);
     print_knobs(&self);
     status = print_requirement(&self, error);
     print_workload(&self);

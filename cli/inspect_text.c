@@ -337,13 +337,8 @@ static void print_loop(const struct inspect_row *row)
     }
 }
 
-enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max)
 {
-    enum status status = print_table(rows, error);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    print_remarks(rows);
     size_t profiles = 0;
     for (size_t i = 0; i < rows->count; i++) {
         profiles += rows->items[i].variant->profile != NULL;
@@ -357,5 +352,22 @@ enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, str
         (void)printf("\n%zu loops: --loops prints them, --kernel and --arch choose, --as loops writes a table\n",
                      profiles);
     }
-    return STATUS_OK;
+}
+
+enum status inspect_print_table(const struct inspect_rows *rows, struct error *error)
+{
+    enum status status = print_table(rows, error);
+    if (status == STATUS_OK) {
+        print_remarks(rows);
+    }
+    return status;
+}
+
+enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+{
+    enum status status = inspect_print_table(rows, error);
+    if (status == STATUS_OK) {
+        inspect_print_loops(rows, loops_max);
+    }
+    return status;
 }

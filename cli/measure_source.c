@@ -112,6 +112,11 @@ static enum status set_axis(struct space *space, const char *item, struct error 
         index = scenario_variable_find(space->scenario, one);
         if (index < 0 || used == NUMBER_LIST_MAX)
             return error_set(error, STATUS_USAGE, "option --set: \"%.60s\" has too many values", item);
+        for (size_t i = 0; i < used; i++)
+            if (space->axes[index].own[i] == scratch[index])
+                return error_set(error, STATUS_USAGE,
+                                 "option --set: \"%.60s\" names a value twice; --repeats measures more than once",
+                                 item);
         space->axes[index].own[used++] = scratch[index];
         if (value[strcspn(value, ",")] == '\0')
             break;
@@ -295,9 +300,10 @@ static enum status unknown_operand(const char *operand, struct error *error)
 
     for (size_t i = 0; i < count; i++)
         names[i] = measure_kernel_get(i)->name;
-    (void)error_set(error, STATUS_NOT_FOUND, "there is no kernel, scenario or plan \"%.100s\"", operand);
+    /* As a scenario that is neither built in nor a file: it may be a file that is missing. */
+    (void)error_set(error, STATUS_MISSING, "there is no kernel, scenario or plan \"%.100s\"", operand);
     near_names_append(error, operand, names, count);
-    return STATUS_NOT_FOUND;
+    return STATUS_MISSING;
 }
 
 static enum status add_operand(const struct measure_request *request, const char *operand,

@@ -249,7 +249,8 @@ static void judge_calibration(const struct question *question, const struct cali
                        question->parameters.calibration, question->calibration->device);
     else
         (void)snprintf(prediction->extrapolation, sizeof prediction->extrapolation,
-                       "outside of the rows behind %.40s: %s", question->parameters.calibration, time->beyond);
+                       "outside of the rows behind %.40s: %s", question->parameters.calibration,
+                       calibration_feature_words(time->beyond));
 }
 
 enum status prediction_make(struct question *question, const double *values, const double *base,

@@ -109,6 +109,13 @@ static void compare_with_base(struct question *question)
     }
 }
 
+void question_set_values(struct question *question, const double *values)
+{
+    memcpy(question->values, values, scenario_variable_count(question->scenario) * sizeof *values);
+    question->outside_lists = question->knobs_changed = question->workload_changed = false;
+    compare_with_base(question);
+}
+
 /* The serving part describes what was measured on the scenario's own GPU. */
 static enum status compare_device(struct question *question, const char *scenario_path, struct error *error)
 {

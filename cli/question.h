@@ -75,6 +75,8 @@ struct question {
 MUST_CHECK enum status question_open(struct question *question, const char *scenario_path,
                                      const struct question_options *options, struct error *error);
 void question_release(struct question *question);
+/* Asks the opened question of other values of its variables. */
+void question_set_values(struct question *question, const double *values);
 /* The time of a layer: calibrated where there is a calibration, with time, kernels and interval in result->layer moved
  * along; else the form's own, never extrapolating. */
 void question_predict_layer(const struct question *question, const struct layer_case *layer,

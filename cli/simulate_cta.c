@@ -154,6 +154,34 @@ static enum status write_timeline(const struct cta_answer *answer, struct error 
     return STATUS_OK;
 }
 
+/* What the simulated device knows of its GPCs, as "12 of 2 to 18 SMs, measured"; they matter to clusters alone. */
+static const char *describe_gpcs(const struct cta_answer *answer, char *out, size_t size)
+{
+    const struct gpu_gpcs *gpcs = &answer->question->device->gpcs;
+    uint32_t least = UINT32_MAX, most = 0;
+    if (answer->request->sms_per_gpc > 0) {
+        (void)snprintf(out, size, "of %llu SMs, as asked for", (unsigned long long)answer->request->sms_per_gpc);
+        return out;
+    }
+    for (uint32_t i = 0; i < gpcs->count; i++) {
+        least = gpcs->sms[i] < least ? gpcs->sms[i] : least;
+        most = gpcs->sms[i] > most ? gpcs->sms[i] : most;
+    }
+    if (gpcs->count == 0)
+        (void)snprintf(out, size, "not known: the device counts as one (--sms-per-gpc)");
+    else
+        (void)snprintf(out, size, "%u of %u to %u SMs, %s", gpcs->count, least, most, input_source_name(gpcs->source));
+    return out;
+}
+
+static bool has_clusters(const struct cta_answer *answer)
+{
+    for (uint32_t i = 0; i < answer->layer.kernel_count; i++)
+        if (!answer->layer.kernels[i].skipped && answer->layer.kernels[i].launch.cluster_ctas > 1)
+            return true;
+    return false;
+}
+
 static void record_kernel(struct report *report, const char *name, const struct kernel_simulation *kernel)
 {
     report_begin_object(report, NULL);
@@ -163,6 +191,7 @@ static void record_kernel(struct report *report, const char *name, const struct 
     report_integer(report, "ctas_per_sm", kernel->ctas_per_sm);
     report_number(report, "occupancy_fraction", kernel->occupancy_fraction);
     report_integer(report, "rounds", (int64_t)kernel->rounds);
+    report_integer(report, "tail_ctas", (int64_t)kernel->tail_ctas);
     report_number(report, "tail_us", kernel->tail_s / SECONDS_PER_US);
     report_integer(report, "sms_used", kernel->sms_used);
     report_integer(report, "most_ctas_on_sm", (int64_t)kernel->most_ctas_on_sm);
@@ -205,6 +234,8 @@ static void record(struct report *report, const struct cta_answer *answer)
     report_bool(report, "feasible", answer->feasible);
     report_string(report, "reason", answer->reason);
     report_string(report, "calibration", question->parameters.calibration);
+    char gpcs[96];
+    report_string(report, "gpcs", describe_gpcs(answer, gpcs, sizeof gpcs));
     report_integer(report, "seed", (int64_t)request->seed);
     report_integer(report, "seeds", (int64_t)request->seeds);
     report_number(report, "jitter_fraction", request->jitter);
@@ -269,6 +300,10 @@ static void print_text(const struct cta_answer *answer)
         (void)printf(", median and %g %% of %llu runs", 100 * answer->request->question.level,
                      (unsigned long long)answer->request->seeds);
     (void)printf("\n  parameters      %s\n", question->parameters.calibration);
+    if (has_clusters(answer)) {
+        char gpcs[96];
+        (void)printf("  GPCs            %s\n", describe_gpcs(answer, gpcs, sizeof gpcs));
+    }
     (void)printf("  events          %s%s\n", quantity_whole((double)answer->run.events, a),
                  answer->request->seeds > 1 ? " in the first run, whose details follow" : "");
     for (uint32_t i = 0; i < answer->run.kernel_count; i++)

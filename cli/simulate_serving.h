@@ -17,7 +17,7 @@ struct serving_options {
     const char *arrivals, *trace, *lengths, *step, *measured, *limits, *find, *queue;
     double rate_per_s, gap_cv, prefill_us_per_token, context_ns_per_token, acceptance, horizon_s, tolerance, speed;
     uint64_t concurrency, requests, input_tokens, output_tokens, seed, seeds, max_batch, token_budget, kv_tokens,
-        kv_block, context_reference, draft_tokens, warmup;
+        kv_block, queue_limit, context_reference, draft_tokens, warmup;
     struct number_list captured;
     bool skip_bad;
 };

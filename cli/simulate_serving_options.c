@@ -13,7 +13,8 @@ enum {
     BATCH_DEFAULT = 256,
     TOKENS_DEFAULT = 1000,
     COUNT_MAX = 1000000000,
-    SEEDS_MAX = 1000
+    SEEDS_MAX = 1000,
+    QUEUE_LIMIT_DEFAULT = 100000 /* some 20 MB; far more than any service lets wait */
 };
 
 static struct serving_options default_options(void)
@@ -31,7 +32,8 @@ static struct serving_options default_options(void)
                                     .output_tokens = TOKENS_DEFAULT,
                                     .seed = 1,
                                     .seeds = 1,
-                                    .kv_block = 1};
+                                    .kv_block = 1,
+                                    .queue_limit = QUEUE_LIMIT_DEFAULT};
 }
 
 enum status serving_options_read(int argc, char **argv, struct serving_setup *setup, struct operands *operands,
@@ -66,6 +68,7 @@ enum status serving_options_read(int argc, char **argv, struct serving_setup *se
         {0, "acceptance", OPTION_NUMBER, &options->acceptance, 0, 1},
         {0, "warmup", OPTION_COUNT, &options->warmup, 0, COUNT_MAX},
         {0, "horizon", OPTION_DURATION, &options->horizon_s, 0, 0},
+        {0, "queue-limit", OPTION_COUNT, &options->queue_limit, 1, COUNT_MAX},
         {0, "slo", OPTION_TEXT, &options->limits, 0, 0},
         {0, "find", OPTION_TEXT, &options->find, 0, 0},
         {0, "tolerance", OPTION_NUMBER, &options->tolerance, 1e-4, 0.5},
@@ -283,6 +286,7 @@ static void config_make(struct serving_setup *setup)
     config->draft_tokens = (uint32_t)options->draft_tokens;
     config->acceptance = isnan(options->acceptance) ? 0.0 : options->acceptance;
     config->warmup_requests = options->warmup;
+    config->queue_limit = options->queue_limit;
     if (!isnan(options->horizon_s))
         config->horizon_s = options->horizon_s;
 }

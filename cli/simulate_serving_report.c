@@ -111,6 +111,7 @@ static void record_run(struct report *report, const struct serving_answer *answe
     report_bool(report, "horizon_reached", answer->result.horizon_reached);
     report_bool(report, "limits_met", answer->result.limits_met);
     report_integer(report, "skipped_lines", (int64_t)answer->skipped_lines);
+    report_bool(report, "queue_limit_reached", answer->result.queue_limit_reached);
     report_end(report);
 }
 
@@ -309,6 +310,14 @@ static void print_warnings(const struct serving_setup *setup, const struct servi
     if (result->horizon_reached)
         (void)printf("\nStopped at the horizon of %s: what was unfinished is in no E2E, TPOT or goodput\n",
                      quantity_time(result->duration_s, number));
+    if (result->queue_limit_reached) {
+        char time[QUANTITY_TEXT_SIZE];
+
+        (void)printf(
+            "\nStopped after %s: more than %s requests wait (--queue-limit). What was unfinished is in no E2E, "
+            "TPOT or goodput\n",
+            quantity_time(result->duration_s, time), quantity_whole((double)setup->config.queue_limit, number));
+    }
     if (answer->skipped_lines > 0)
         (void)printf("\nTrace lines left out: %s; the first: %s\n",
                      quantity_whole((double)answer->skipped_lines, number), answer->first_skipped);

@@ -144,7 +144,8 @@ enum status serving_step_times_make(struct serving_setup *setup, struct error *e
     curve = calloc(1, sizeof *curve);
     if (curve == NULL)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the step times");
-    curve_options.measured = options->measured;
+    if (options->measured != NULL)
+        curve_options.measured.items[curve_options.measured.count++] = options->measured;
     grid_make(largest_batch(&setup->config), &curve_options.concurrency);
     status = throughput_curve_make(&setup->question, &curve_options, curve, error);
     if (status == STATUS_OK)

@@ -45,8 +45,9 @@
     "  --find max-rate       highest arrival rate that keeps the limits, by bisection to --tolerance X (default\n"     \
     "                        0.01: 1 %), the same requests in the same pattern at every rate\n"                        \
     "  --warmup N            the first N requests count in no latency and no goodput\n"                                \
-    "  --horizon T           end there: 600s, 10m, 1.5h; else when all requests are done. A load whose queue\n"        \
-    "                        keeps growing is called unstable\n"                                                       \
+    "  --horizon T           end there: 600s, 10m, 1.5h; else when all requests are done\n"                            \
+    "  --queue-limit N       end as soon as more than N requests wait (default 100000): a load whose queue keeps\n"    \
+    "                        growing is called unstable, and is not followed for ever\n"                               \
     "  --queue FILE          write waiting and running requests over time as CSV\n"                                    \
     "  --seed N, --seeds N   first seed and number of runs (defaults 1); several give means with intervals\n"
 #define SIMULATE_SERVING_EXAMPLES                                                                                      \

@@ -6,79 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/csv.h"
 #include "base/units.h"
+#include "cli/measured_points.h"
 #include "cli/prediction.h"
-
-enum {
-    MEASURED_BYTES_MAX = 4 << 20
-};
-
-/* Columns of a measured table; -1: not there. Where tok_s and a time stand side by side the batch that ran follows. */
-struct measured_columns {
-    long concurrency, tok_s, step_ms, itl_ms;
-};
-
-static enum status find_columns(const struct csv_table *table, struct measured_columns *columns, struct error *error)
-{
-    columns->concurrency = csv_column(table, "concurrency");
-    columns->tok_s = csv_column(table, "tok_s");
-    columns->step_ms = csv_column(table, "step_ms");
-    columns->itl_ms = columns->step_ms >= 0 ? -1 : csv_column(table, "itl_ms");
-    if (columns->concurrency < 0 || (columns->tok_s < 0 && columns->step_ms < 0 && columns->itl_ms < 0))
-        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
-                            "a column concurrency and one of tok_s, step_ms, itl_ms are expected");
-    if (table->row_count == 0 || table->row_count > SERVING_POINTS_MAX)
-        return error_set_at(error, STATUS_BAD_DATA, table->file, 0, 0, "1 to %d measured points are expected, not %zu",
-                            SERVING_POINTS_MAX, table->row_count);
-    return STATUS_OK;
-}
-
-/* A positive number of at least `least` in a column that may be missing (then NaN). */
-static enum status read_cell(const struct csv_table *table, size_t row, long column, const char *name, double least,
-                             double *value, struct error *error)
-{
-    enum status status = column < 0 ? STATUS_OK : csv_number(table, row, (size_t)column, value, error);
-
-    if (column < 0)
-        *value = (double)NAN;
-    else if (status == STATUS_OK && !(*value > 0.0 && *value >= least))
-        status = error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0,
-                              "a concurrency of at least 1 and a positive %s are expected", name);
-    return status;
-}
-
-static enum status read_row(const struct csv_table *table, size_t row, const struct measured_columns *columns,
-                            double tokens_per_step, struct serving_point *point, struct error *error)
-{
-    long time_column = columns->step_ms >= 0 ? columns->step_ms : columns->itl_ms;
-    const char *time_name = columns->step_ms >= 0 ? "step_ms" : "itl_ms";
-    double time_ms = (double)NAN;
-    enum status status = read_cell(table, row, columns->concurrency, columns->tok_s >= 0 ? "tok_s" : time_name, 1.0,
-                                   &point->concurrency, error);
-
-    if (status == STATUS_OK)
-        status = read_cell(table, row, columns->tok_s, "tok_s", 0.0, &point->throughput_tokens_per_s, error);
-    if (status == STATUS_OK)
-        status = read_cell(table, row, time_column, time_name, 0.0, &time_ms, error);
-    point->relative_sigma = 0.0;
-    if (time_column < 0)
-        point->step_time_s = point->concurrency * tokens_per_step / point->throughput_tokens_per_s;
-    else
-        point->step_time_s = time_ms * SECONDS_PER_MS * (columns->step_ms >= 0 ? 1.0 : tokens_per_step);
-    return status;
-}
-
-static enum status read_rows(const struct csv_table *table, struct serving_model *serving, struct error *error)
-{
-    struct measured_columns columns;
-    enum status status = find_columns(table, &columns, error);
-
-    for (size_t row = 0; row < table->row_count && status == STATUS_OK; row++)
-        status = read_row(table, row, &columns, serving->tokens_per_step_per_request, &serving->points[row], error);
-    serving->point_count = status == STATUS_OK ? (uint32_t)table->row_count : 0;
-    return status;
-}
 
 /* Findings at the nominal concurrency; then, where tok_s and a time were both measured, the batch that ran. */
 static enum status use_points(struct question *question, struct error *error)
@@ -101,21 +31,36 @@ static enum status use_points(struct question *question, struct error *error)
     return status;
 }
 
-/* Points from a file take the place of the scenario's; a scenario without a serving part gets a plain one. */
-static enum status read_measured(struct question *question, const char *path, struct error *error)
+/* k and E from the command line go before the scenario's. */
+static enum status take_experts(struct serving_model *serving, const struct curve_options *options, struct error *error)
+{
+    if (isnan(options->experts) != isnan(options->experts_per_token))
+        return error_set(error, STATUS_USAGE, "--experts and --experts-per-token belong together");
+    if (isnan(options->experts))
+        return STATUS_OK;
+    if (options->experts_per_token > options->experts)
+        return error_set(error, STATUS_USAGE, "--experts-per-token is larger than --experts");
+    serving->experts = options->experts;
+    serving->experts_per_token = options->experts_per_token;
+    return STATUS_OK;
+}
+
+/* Points from files take the place of the scenario's; without a serving part there is a plain one. */
+static enum status read_measured(struct question *question, const struct curve_options *options, struct error *error)
 {
     struct serving_model *serving = &question->serving;
-    struct csv_table table = {0};
-    enum status status = csv_read(path, MEASURED_BYTES_MAX, &table, error);
+    struct measured_runs own = {0}, *runs = options->runs != NULL ? options->runs : &own;
+    enum status status;
 
     if (!serving->present) {
         memset(serving, 0, sizeof *serving);
         serving->tokens_per_step_per_request = 1.0;
         serving->itl_limit_s = serving->kernel_share_measured = (double)NAN;
     }
+    status = take_experts(serving, options, error);
     if (status == STATUS_OK)
-        status = read_rows(&table, serving, error);
-    csv_table_release(&table);
+        status = measured_points_read(&options->measured, options->series, serving, runs, error);
+    measured_runs_release(&own);
     if (status == STATUS_OK)
         status = use_points(question, error);
     question->other_device = false; /* measured for what is asked */
@@ -128,8 +73,8 @@ static enum status settle_law(struct question *question, const struct curve_opti
     const char *form = question->form;
     enum status status = STATUS_OK;
 
-    if (options->measured != NULL) {
-        status = read_measured(question, options->measured, error);
+    if (options->measured.count > 0) {
+        status = read_measured(question, options, error);
         serving->base_from_points = serving->base_from_points || !serving->present;
         form = form != NULL ? form : "committee"; /* points that were just given are meant to be used */
     } else if (!serving->present) {
@@ -176,9 +121,29 @@ static enum status make_point(struct question *question, double concurrency, str
     return status;
 }
 
-static void default_concurrencies(const struct question *question, struct number_list *list)
+static void add_concurrency(double concurrency, struct number_list *list)
 {
-    long index = scenario_concurrency_variable(question->scenario);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] == concurrency)
+            return;
+    if (list->count < NUMBER_LIST_MAX)
+        list->items[list->count++] = concurrency;
+}
+
+/* What was offered in the runs, in rising order, and one doubling more. */
+static void run_concurrencies(const struct measured_runs *runs, struct number_list *list)
+{
+    for (size_t i = runs->first; i < runs->first + runs->count; i++)
+        if (runs->results.items[i].concurrency >= 1.0 && runs->results.items[i].concurrency <= CONCURRENCY_MAX)
+            add_concurrency(runs->results.items[i].concurrency, list);
+    if (list->count > 0 && 2.0 * list->items[list->count - 1] <= CONCURRENCY_MAX)
+        add_concurrency(2.0 * list->items[list->count - 1], list);
+}
+
+static void default_concurrencies(const struct question *question, const struct measured_runs *runs,
+                                  struct number_list *list)
+{
+    long index = question->scenario == NULL ? -1 : scenario_concurrency_variable(question->scenario);
     const struct scenario_variable *variable =
         index < 0 ? NULL : scenario_variable_get(question->scenario, (size_t)index);
 
@@ -186,9 +151,11 @@ static void default_concurrencies(const struct question *question, struct number
     if (variable != NULL)
         for (uint32_t i = 0; i < variable->value_count && list->count < NUMBER_LIST_MAX; i++)
             list->items[list->count++] = variable->values[i];
-    if (variable == NULL)
-        for (uint32_t i = 0; i < question->serving.point_count && list->count < NUMBER_LIST_MAX; i++)
-            list->items[list->count++] = question->serving.points[i].concurrency;
+    if (variable == NULL && runs != NULL)
+        run_concurrencies(runs, list);
+    if (variable == NULL && list->count == 0)
+        for (uint32_t i = 0; i < question->serving.point_count; i++)
+            add_concurrency(question->serving.points[i].concurrency, list);
 }
 
 /* NaN where nothing was measured: then no concurrency compares as outside. */
@@ -216,7 +183,7 @@ enum status throughput_curve_make(struct question *question, const struct curve_
     measured_range(&question->serving, curve);
     curve->has_variant = question->knobs_changed || question->workload_changed;
     if (list.count == 0)
-        default_concurrencies(question, &list);
+        default_concurrencies(question, options->runs, &list);
     if (list.count == 0)
         return error_set(error, STATUS_USAGE, "option --concurrency is missing: the scenario lists no concurrencies");
     for (size_t i = 0; i < list.count && status == STATUS_OK; i++)

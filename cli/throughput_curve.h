@@ -11,22 +11,29 @@ enum {
     CONCURRENCY_MAX = 100000 /* where the search for the ITL limit stops, and the largest value of --concurrency */
 };
 
+struct measured_runs; /* cli/measured_points.h */
+
 struct curve_options {
-    struct number_list concurrency; /* empty: the scenario's list */
-    const char *measured;           /* NULL: not given */
-    double itl_limit_ms;            /* NaN: not given */
+    struct number_list concurrency;    /* empty: the scenario's list */
+    struct text_list measured;         /* files and folders; empty: not given */
+    const char *series;                /* which series of serving results; NULL: not given */
+    double experts, experts_per_token; /* NaN: not given */
+    double itl_limit_ms;               /* NaN: not given */
+    struct measured_runs *runs;        /* filled with the runs behind the points; NULL: not wanted */
 };
 
 /* Rows of the options above; initialise with CURVE_OPTIONS_NONE. */
 #define CURVE_OPTION_ROWS(options)                                                                                     \
     {0, "concurrency", OPTION_NUMBERS, &(options).concurrency, 1, CONCURRENCY_MAX},                                    \
-        {0, "measured", OPTION_TEXT, &(options).measured, 0, 0},                                                       \
+        {0, "measured", OPTION_LIST, &(options).measured, 0, 0}, {0, "series", OPTION_TEXT, &(options).series, 0, 0},  \
+        {0, "experts", OPTION_NUMBER, &(options).experts, 1, 1e6},                                                     \
+        {0, "experts-per-token", OPTION_NUMBER, &(options).experts_per_token, 1, 1e6},                                 \
     {                                                                                                                  \
         0, "itl-limit-ms", OPTION_NUMBER, &(options).itl_limit_ms, 1e-6, 1e9                                           \
     }
 #define CURVE_OPTIONS_NONE                                                                                             \
     {                                                                                                                  \
-        .itl_limit_ms = (double)NAN                                                                                    \
+        .experts = (double)NAN, .experts_per_token = (double)NAN, .itl_limit_ms = (double)NAN                          \
     }
 
 struct curve_point {
@@ -45,7 +52,8 @@ struct throughput_curve {
     double within_itl_limit;         /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */
 };
 
-/* Applies form and measured points to question->serving, then computes the curve. Zero-initialise *curve. */
+/* Applies form and measured points to question->serving, then computes the curve. Zero-initialise *curve. The question
+ * may be without a scenario where points are given: then the curve is that of their law alone. */
 MUST_CHECK enum status throughput_curve_make(struct question *question, const struct curve_options *options,
                                              struct throughput_curve *curve, struct error *error);
 

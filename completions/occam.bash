@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect predict curve sweep whatif simulate measure calibrate validate compare plot doctor version help"
+    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare hypothesis judge ledger plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -18,7 +18,7 @@ _occam()
     fi
     case $previous in
     --format) _occam_words "text json csv" ;;
-    --as) _occam_words "table loops scenario" ;;
+    --as) _occam_words "table loops scenario measurements curve" ;;
     --listing) _occam_words "auto ptx sass" ;;
     --arrivals) _occam_words "closed poisson gamma trace" ;;
     --lengths) _occam_words "fixed uniform geometric" ;;
@@ -33,7 +33,10 @@ _occam()
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
         ;;
     --scenario) _occam_scenarios ;;
-    --device-file | --timeline | --output | -o | --measured | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --claim) _occam_words "raises lowers changes" ;;
+    --table) _occam_words "scenario calibration hypothesis prediction run sample verdict correction" ;;
+    --ledger) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --device-file | --timeline | --output | -o | --measured | --configs | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
     --scenario) _occam_scenarios ;;
     --hold-out) _occam_words "workload" ;;
@@ -60,7 +63,7 @@ _occam_operand()
     case $command in
     help) _occam_words "$commands" ;;
     devices) _occam_words "$(_occam_devices)" ;;
-    inspect | calibrate | validate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    inspect | reconcile | calibrate | validate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     plot)
         if ((COMP_CWORD == 2)); then
             _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"

@@ -279,9 +279,39 @@ static enum status read_text_row(const struct device_reader *reader, const struc
     return expect_unit(reader, row, "text");
 }
 
+/* "0;8;16;32": a semicolon list keeps one row per field. */
+static enum status read_counts(const struct device_reader *reader, const struct file_row *row, uint32_t most,
+                               uint32_t *items, uint32_t *count)
+{
+    const char *at = row->text[COLUMN_VALUE];
+    for (*count = 0;; at++) {
+        size_t digits = strspn(at, "0123456789");
+        if (digits < 1 || digits > 5 || (at[digits] != ';' && at[digits] != '\0') || *count == most) {
+            char expected[80];
+            (void)snprintf(expected, sizeof expected, "expected at most %u whole numbers between semicolons, not ",
+                           (unsigned)most);
+            return bad_row(reader, row, expected, row->text[COLUMN_VALUE]);
+        }
+        items[(*count)++] = (uint32_t)strtoul(at, NULL, 10);
+        at += digits;
+        if (*at == '\0')
+            return STATUS_OK;
+    }
+}
+
+static enum status read_gpcs(const struct device_reader *reader, const struct file_row *row)
+{
+    struct gpu_gpcs *gpcs = &reader->entry->device.gpcs;
+    const enum status status = expect_unit(reader, row, "SMs");
+    gpcs->source = row->kind;
+    gpcs->citation = row->text[COLUMN_SOURCE];
+    gpcs->note = row->text[COLUMN_NOTE];
+    return status == STATUS_OK ? read_counts(reader, row, GPU_GPCS_MAX, gpcs->sms, &gpcs->count) : status;
+}
+
 static enum status read_product_row(const struct device_reader *reader, const struct file_row *row)
 {
-    const char *names[GPU_FIGURE_COUNT + 4] = {"title", "cc", "chip", "memory_type"};
+    const char *names[GPU_FIGURE_COUNT + 5] = {"title", "cc", "chip", "memory_type", "gpc_sms"};
     bool known;
     enum status status = read_text_row(reader, row, &known);
     if (known || status != STATUS_OK)
@@ -290,30 +320,14 @@ static enum status read_product_row(const struct device_reader *reader, const st
         status = expect_unit(reader, row, "text");
         return status == STATUS_OK ? apply_capability(reader, row) : status;
     }
+    if (strcmp(row->text[COLUMN_FIELD], "gpc_sms") == 0)
+        return read_gpcs(reader, row);
     for (int id = 0; id < GPU_FIGURE_COUNT; id++) {
-        names[4 + id] = gpu_figure_column((enum gpu_figure_id)id);
-        if (strcmp(row->text[COLUMN_FIELD], names[4 + id]) == 0)
+        names[5 + id] = gpu_figure_column((enum gpu_figure_id)id);
+        if (strcmp(row->text[COLUMN_FIELD], names[5 + id]) == 0)
             return read_figure(reader, row, (enum gpu_figure_id)id);
     }
     return unknown_field(reader, row, names, sizeof names / sizeof names[0]);
-}
-
-/* "0;8;16;32": a semicolon list keeps one row per field. */
-static enum status read_carveouts(const struct device_reader *reader, const struct file_row *row)
-{
-    struct gpu_limits *limits = &reader->entry->device.limits;
-    const char *at = row->text[COLUMN_VALUE];
-    for (limits->carveout_count = 0;; at++) {
-        size_t digits = strspn(at, "0123456789");
-        if (digits < 1 || digits > 5 || (at[digits] != ';' && at[digits] != '\0') ||
-            limits->carveout_count == GPU_CARVEOUT_MAX)
-            return bad_row(reader, row, "expected at most 12 whole numbers between semicolons, not ",
-                           row->text[COLUMN_VALUE]);
-        limits->carveout_kib[limits->carveout_count++] = (uint32_t)strtoul(at, NULL, 10);
-        at += digits;
-        if (*at == '\0')
-            return STATUS_OK;
-    }
 }
 
 static enum status read_limit(const struct device_reader *reader, const struct file_row *row,
@@ -346,7 +360,9 @@ static enum status read_capability_file_row(const struct device_reader *reader, 
     }
     if (strcmp(row->text[COLUMN_FIELD], "carveout_kib") == 0) {
         status = expect_unit(reader, row, "KiB");
-        return status == STATUS_OK ? read_carveouts(reader, row) : status;
+        return status == STATUS_OK
+                   ? read_counts(reader, row, GPU_CARVEOUT_MAX, limits->carveout_kib, &limits->carveout_count)
+                   : status;
     }
     for (size_t i = 0; i < LIMIT_FIELD_COUNT; i++) {
         names[3 + i] = limit_fields[i].name;
@@ -379,6 +395,7 @@ struct device_entry *device_entry_create(const char *origin)
         return NULL;
     }
     entry->device.chip = entry->device.memory_type = "";
+    entry->device.gpcs = (struct gpu_gpcs){.source = INPUT_SOURCE_ABSENT, .citation = "", .note = ""};
     for (int id = 0; id < GPU_FIGURE_COUNT; id++)
         entry->device.figures[id] = (struct gpu_figure){(double)NAN, INPUT_SOURCE_ABSENT, "", ""};
     return entry;

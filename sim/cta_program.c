@@ -275,7 +275,7 @@ static void add_scalar(const struct simulated_machine *machine, const struct til
     const uint32_t beside = parts(program->warps, SUB_CORES_MAX);
     step->issue_s = per_warp * machine->cycle_s;
     step->special_s = loop->special_ops / machine->special_per_s;
-    step->smem_s = (loop->smem_bytes + program->tile.bytes + program->exposed.bytes) / machine->smem_bytes_per_s;
+    step->smem_s = (loop->smem_bytes + program->exposed.bytes) / machine->smem_bytes_per_s;
     step->alone_s = closed_queue_s(
         fmax(per_warp * cycles_per_instruction(machine->issue_interval, beside) * machine->cycle_s, step->special_s),
         step->smem_s / program->warps, program->warps);

@@ -66,11 +66,12 @@ struct run {
     struct event *events;
     struct sm_clock *sms;
     struct slot *slots;
-    struct step_work *work;          /* [kind][step], the last step stands for the edges */
-    double *arrivals;                /* [slot][buffer] */
-    uint32_t *gpc_free, *free_slots; /* clusters: free slots of each GPC; per slot whether it is free */
+    struct step_work *work;       /* [kind][step], the last step stands for the edges */
+    double *arrivals;             /* [slot][buffer] */
+    uint32_t *gpc_sms, *gpc_free; /* clusters: SMs and free slots of each GPC */
+    uint32_t *free_slots;         /* per slot whether it is free */
     uint32_t slot_count, ctas_per_sm, gpc_count, kernel_index;
-    double port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
+    double smem_s_per_byte, port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
     double l2_clock, dram_clock;
     uint64_t next_cta, ragged_left;
     uint32_t ragged_group;
@@ -218,7 +219,11 @@ static void request_tile(struct run *run, uint32_t index, double now_s)
 {
     struct slot *slot = &run->slots[index];
     const struct cta_transfer *tile = &run->program.tile;
-    const double arrival_s = transfer(run, &run->sms[slot->sm], now_s, tile->bytes, tile->dram_bytes, tile->latency_s);
+    struct sm_clock *sm = &run->sms[slot->sm];
+    const double smem_s = tile->bytes * run->smem_s_per_byte; /* copied there without a warp */
+    const double written_s = serve(&sm->smem, now_s, smem_s) + tile->latency_s;
+    const double arrival_s = later(written_s, transfer(run, sm, now_s, tile->bytes, tile->dram_bytes, tile->latency_s));
+    run->busy_s[SIM_SERVER_SMEM] += smem_s;
     run->arrivals[(size_t)index * run->program.buffers + slot->fill] = arrival_s;
     slot->fill = slot->fill + 1 == run->program.buffers ? 0 : slot->fill + 1;
     slot->requested++;
@@ -418,10 +423,12 @@ static uint32_t roomiest_slot(const struct run *run, uint32_t gpc)
     return best;
 }
 
-/* Whole clusters into this GPC while there is room. */
+/* Whole clusters into this GPC while there is room; none into one with fewer SMs than a cluster has CTAs. */
 static void place_clusters(struct run *run, uint32_t gpc, uint32_t most, double now_s)
 {
     const uint32_t cluster = run->kernel->launch.cluster_ctas;
+    if (run->gpc_sms[gpc] < cluster)
+        return;
     for (; most > 0 && run->gpc_free[gpc] >= cluster && run->next_cta < run->kernel->launch.grid_ctas; most--) {
         run->gpc_free[gpc] -= cluster;
         for (uint32_t i = 0; i < cluster; i++) {
@@ -508,6 +515,7 @@ static enum status allocate(struct run *run, void **block, struct error *error)
                             slots * sizeof *run->slots,
                             run->ctas_per_sm * (CTA_STEPS_MAX + 1) * sizeof *run->work,
                             slots * run->program.buffers * sizeof *run->arrivals,
+                            sms * sizeof *run->gpc_sms,
                             sms * sizeof *run->gpc_free,
                             slots * sizeof *run->free_slots};
     enum {
@@ -531,18 +539,21 @@ static enum status allocate(struct run *run, void **block, struct error *error)
     run->slots = parts[2];
     run->work = parts[3];
     run->arrivals = parts[4];
-    run->gpc_free = parts[5];
-    run->free_slots = parts[6];
+    run->gpc_sms = parts[5];
+    run->gpc_free = parts[6];
+    run->free_slots = parts[7];
     return STATUS_OK;
 }
 
 static void set_places(struct run *run)
 {
     const struct simulated_machine *machine = run->machine;
-    const uint32_t per_gpc = machine->sms_per_gpc ? machine->sms_per_gpc : machine->sm_count;
-    run->gpc_count = (machine->sm_count + per_gpc - 1) / per_gpc;
-    for (uint32_t i = 0; i < machine->sm_count; i++)
-        run->sms[i].gpc = i / per_gpc;
+    for (uint32_t placed = 0; placed < machine->sm_count; run->gpc_count++) {
+        const uint32_t sms = simulated_gpc_sms(machine, run->gpc_count, machine->sm_count - placed);
+        run->gpc_sms[run->gpc_count] = sms;
+        for (uint32_t i = 0; i < sms; i++)
+            run->sms[placed++].gpc = run->gpc_count;
+    }
     for (uint32_t i = 0; i < run->slot_count; i++) { /* one slot on every SM before the second on any */
         run->slots[i].sm = i % machine->sm_count;
         run->slots[i].kind = i / machine->sm_count;
@@ -566,6 +577,17 @@ static enum status check_size(const struct run *run, struct error *error)
     return STATUS_OK;
 }
 
+static uint32_t largest_gpc(const struct simulated_machine *machine)
+{
+    uint32_t largest = 0, placed = 0;
+    for (uint32_t gpc = 0; placed < machine->sm_count; gpc++) {
+        const uint32_t sms = simulated_gpc_sms(machine, gpc, machine->sm_count - placed);
+        largest = sms > largest ? sms : largest;
+        placed += sms;
+    }
+    return largest;
+}
+
 static enum status prepare(struct run *run, struct sm_residency *residency, struct error *error)
 {
     const struct kernel_case *kernel = run->kernel;
@@ -575,8 +597,7 @@ static enum status prepare(struct run *run, struct sm_residency *residency, stru
         return error_set(error, STATUS_DOMAIN, "%s: no CTA fits an SM (%s)", kernel->name, residency->full);
     run->ctas_per_sm = residency->ctas;
     run->slot_count = residency->ctas * machine->sm_count;
-    const uint32_t per_gpc = machine->sms_per_gpc ? machine->sms_per_gpc : machine->sm_count;
-    const uint32_t largest = (per_gpc < machine->sm_count ? per_gpc : machine->sm_count) * residency->ctas;
+    const uint32_t largest = largest_gpc(machine);
     if (kernel->launch.cluster_ctas > largest)
         return error_set(error, STATUS_DOMAIN, "%s: no GPC holds a cluster of %u CTAs, only %u", kernel->name,
                          kernel->launch.cluster_ctas, largest);
@@ -621,6 +642,8 @@ static void set_result(const struct run *run, double end_s, struct kernel_simula
     }
     for (uint32_t i = 0; i < run->slot_count; i++)
         result->rounds = run->slots[i].ctas > result->rounds ? run->slots[i].ctas : result->rounds;
+    for (uint32_t i = 0; i < run->slot_count; i++)
+        result->tail_ctas += run->slots[i].ctas == result->rounds;
     set_shares(run, span_s, result);
     result->load_latency_s = run->loads ? run->load_s / (double)run->loads : (double)NAN;
     result->load_alone_s = run->loads ? transfer_alone_s(run, &run->program.tile) : (double)NAN;
@@ -663,6 +686,7 @@ static enum status simulate_kernel(struct run *run, double begin_s, struct kerne
     if (status != STATUS_OK)
         return status;
     run->first_idle_s = -1;
+    run->smem_s_per_byte = 1 / run->machine->smem_bytes_per_s;
     run->port_s_per_byte = 1 / run->machine->port_bytes_per_s;
     run->l2_s_per_byte = 1 / run->machine->l2_bytes_per_s;
     run->dram_s_per_byte = 1 / run->machine->dram_bytes_per_s;

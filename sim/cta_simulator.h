@@ -52,6 +52,7 @@ struct kernel_simulation {
     double begin_s, end_s;     /* of its CTAs */
     double occupancy_fraction; /* resident warps over the SM's, mean over its SMs and begin_s..end_s */
     uint64_t rounds;           /* most CTAs that one slot ran, one after the other */
+    uint64_t tail_ctas;        /* that were the last of those rounds; the grid's rest where the rounds are even */
     double tail_s;             /* from the first slot that found no CTA left to the end */
     uint64_t most_ctas_on_sm, least_ctas_on_sm;
     uint32_t sms_used;

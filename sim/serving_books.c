@@ -209,7 +209,7 @@ static void summarize(struct serving_state *state)
     struct serving_result *result = state->result;
     const struct serving_config *config = state->config;
 
-    result->limits_met = !result->unstable && result->rejected_kv == 0;
+    result->limits_met = !result->unstable && !result->queue_limit_reached && result->rejected_kv == 0;
     for (int i = 0; i < SERVING_METRIC_COUNT; i++) {
         struct latency_sketch *sketch = &state->sketches[i];
 

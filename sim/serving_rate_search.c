@@ -31,7 +31,7 @@ static enum status try_rate(struct rate_trial *trial, double rate, struct rate_s
         return status;
     arrivals = arrival_generator_source(&generator);
     status = serving_simulate(&config, trial->steps, &arrivals, result, error);
-    *holds = status == STATUS_OK && result->limits_met && !result->horizon_reached;
+    *holds = status == STATUS_OK && result->limits_met && !result->horizon_reached && !result->queue_limit_reached;
     search->trials++;
     if (*holds)
         search->lowest_per_s = fmax(search->lowest_per_s, rate);

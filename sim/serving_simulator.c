@@ -97,7 +97,15 @@ static enum status fetch(struct serving_run *run)
     return STATUS_OK;
 }
 
-/* Every arrival up to and including until_s, each at its own time. */
+static bool is_queue_full(const struct serving_state *state)
+{
+    const uint64_t limit = state->config->queue_limit;
+
+    return limit > 0 && state->waiting_count > limit;
+}
+
+/* Every arrival up to and including until_s, each at its own time; the run is done where too many wait (eq. SERVE-16).
+ */
 static enum status take_arrivals(struct serving_run *run, double until_s)
 {
     enum status status = STATUS_OK;
@@ -109,6 +117,10 @@ static enum status take_arrivals(struct serving_run *run, double until_s)
         run->state.last_arrival_s = run->next.time_s;
         if (status == STATUS_OK)
             status = schedule_arrival(&run->state, &run->next);
+        if (status == STATUS_OK && is_queue_full(&run->state)) {
+            run->state.result->queue_limit_reached = run->done = true;
+            return STATUS_OK;
+        }
         if (status == STATUS_OK)
             status = fetch(run);
     }
@@ -208,10 +220,10 @@ static enum status stop_at_horizon(struct serving_run *run)
     double horizon = run->state.config->horizon_s;
     enum status status = run->state.config->concurrency > 0 ? STATUS_OK : take_arrivals(run, horizon);
 
-    if (status == STATUS_OK)
-        status = books_advance(&run->state, horizon);
+    if (status != STATUS_OK || run->done)
+        return status;
     run->state.result->horizon_reached = run->done = true;
-    return status;
+    return books_advance(&run->state, horizon);
 }
 
 static enum status idle(struct serving_run *run)
@@ -223,6 +235,19 @@ static enum status idle(struct serving_run *run)
     if (run->next.time_s > run->state.config->horizon_s)
         return stop_at_horizon(run);
     return take_arrivals(run, run->next.time_s);
+}
+
+/* The run ends in the middle of a step, at the horizon or where too many requests wait: of the step only its time
+ * counts.
+ */
+static enum status cut_step(struct serving_run *run, const struct serving_step *step, double begin_s)
+{
+    struct serving_state *state = &run->state;
+    enum status status = run->done ? STATUS_OK : stop_at_horizon(run);
+
+    exact_sum_add(&state->busy_s, state->now_s - begin_s);
+    exact_sum_add(&state->batch_s, (state->now_s - begin_s) * (double)step->requests);
+    return status;
 }
 
 static enum status one_step(struct serving_run *run)
@@ -244,12 +269,11 @@ static enum status one_step(struct serving_run *run)
                          (unsigned long long)step.requests, (unsigned long long)step.prefill_tokens, step_time, begin);
     if (state->kv_tokens > state->result->kv_peak_tokens)
         state->result->kv_peak_tokens = state->kv_tokens;
-    if (end > state->config->horizon_s) {
-        exact_sum_add(&state->busy_s, state->config->horizon_s - begin);
-        exact_sum_add(&state->batch_s, (state->config->horizon_s - begin) * (double)step.requests);
-        return stop_at_horizon(run);
-    }
+    if (end > state->config->horizon_s)
+        return cut_step(run, &step, begin);
     status = state->config->concurrency > 0 ? STATUS_OK : take_arrivals(run, end);
+    if (status == STATUS_OK && run->done)
+        return cut_step(run, &step, begin);
     if (status == STATUS_OK)
         status = books_advance(state, end);
     if (status != STATUS_OK)

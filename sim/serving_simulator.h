@@ -74,6 +74,7 @@ struct serving_config {
     double acceptance;        /* probability that a draft token holds, given that those before it do; 0..1 */
     uint64_t warmup_requests; /* the first that arrive count in no latency and no goodput */
     double horizon_s;         /* the run ends here at the latest; INFINITY = no end */
+    uint64_t queue_limit;     /* open loop: the run ends as soon as more requests wait than this; 0 = no limit */
     uint64_t seed;            /* of the accepted draft tokens */
     uint32_t limit_count;
     struct serving_limit limits[SERVING_LIMITS_MAX];
@@ -81,7 +82,8 @@ struct serving_config {
     void (*observe)(void *context, enum serving_event event, double time_s, uint64_t request, uint64_t tokens);
     void *observe_context;
 };
-/* Everything off: open loop, batch 256, no budget, no KV limit, one token per step, no horizon. */
+/* Everything off: open loop, batch 256, no budget, no KV limit, one token per step, no horizon, no limit of the queue.
+ */
 struct serving_config serving_config_default(void);
 
 struct latency_summary {
@@ -92,6 +94,7 @@ struct latency_summary {
 struct serving_result {
     double duration_s;
     bool horizon_reached;      /* requests were left */
+    bool queue_limit_reached;  /* the run ended because of it */
     bool unstable;             /* waiting requests grew throughout the arrivals (eq. SERVE-14) */
     double queue_growth_per_s; /* waiting requests per second, over the later arrivals */
     uint64_t steps;
@@ -114,7 +117,8 @@ struct serving_result {
     uint64_t peak_in_system; /* what memory grows with */
     struct latency_summary latency[SERVING_METRIC_COUNT];
     double limit_values_s[SERVING_LIMITS_MAX];
-    bool limits_met; /* all of them, the load is stable and nothing was rejected for want of KV; true without limits */
+    bool limits_met; /* all of them, the load is stable, the queue kept its limit and nothing was rejected for want of
+                        KV; true without limits */
     struct queue_history history;
 };
 

@@ -74,7 +74,7 @@ enum status simulated_machine_init(struct simulated_machine *machine, const stru
     const enum status status = gpu_device_require_timing(device, error);
     if (status != STATUS_OK)
         return status;
-    *machine = (struct simulated_machine){.limits = &device->limits};
+    *machine = (struct simulated_machine){.limits = &device->limits, .gpcs = &device->gpcs};
     const double sm_count = gpu_device_value(device, GPU_FIGURE_SM_COUNT);
     if (!(sm_count >= 1 && sm_count <= SIMULATED_SMS_MAX))
         return error_set(error, STATUS_LIMIT, "%s has %g SMs, the simulator takes 1 to %d", device->name, sm_count,
@@ -91,6 +91,16 @@ enum status simulated_machine_init(struct simulated_machine *machine, const stru
     set_memory(machine, device, parameters);
     set_execution(machine, device, parameters);
     return STATUS_OK;
+}
+
+uint32_t simulated_gpc_sms(const struct simulated_machine *machine, uint32_t gpc, uint32_t left)
+{
+    uint32_t sms = left;
+    if (machine->sms_per_gpc > 0)
+        sms = machine->sms_per_gpc;
+    else if (machine->gpcs != NULL && gpc < machine->gpcs->count)
+        sms = machine->gpcs->sms[gpc];
+    return sms < left ? sms : left;
 }
 
 /* ---- an SM that fills up (SIM-1) ----------------------------------------------------------------------------------
@@ -174,6 +184,13 @@ static const char *admit(struct sm_room *room, const struct gpu_limits *limits, 
     return NULL;
 }
 
+static uint32_t most_ctas(const struct gpu_limits *limits, uint32_t cluster_ctas)
+{
+    const uint32_t clustered = limits->max_clustered_ctas_per_sm;
+    return cluster_ctas > 1 && clustered > 0 && clustered < limits->max_ctas_per_sm ? clustered
+                                                                                    : limits->max_ctas_per_sm;
+}
+
 void sm_residency_fill(const struct gpu_limits *limits, const struct kernel_launch *launch,
                        struct sm_residency *residency)
 {
@@ -191,7 +208,7 @@ void sm_residency_fill(const struct gpu_limits *limits, const struct kernel_laun
         rounded_up(launch->static_smem_bytes + launch->dynamic_smem_bytes + limits->smem_reserved_per_cta_bytes,
                    limits->smem_allocation_unit_bytes);
     struct sm_room room = {.smem_bytes = smem_carveout(limits, launch->carveout_percent, smem),
-                           .ctas = limits->max_ctas_per_sm,
+                           .ctas = most_ctas(limits, launch->cluster_ctas),
                            .warps = limits->max_warps_per_sm,
                            .barriers = limits->named_barriers_per_sm};
     for (uint32_t i = 0; i < limits->sub_cores_per_sm; i++)

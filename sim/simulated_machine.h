@@ -21,7 +21,8 @@ enum {
 struct simulated_machine {
     const struct gpu_limits *limits; /* borrowed */
     uint32_t sm_count;
-    uint32_t sms_per_gpc; /* 0: not known, the device is one GPC */
+    const struct gpu_gpcs *gpcs; /* borrowed; NULL or empty: not known, the device is one GPC */
+    uint32_t sms_per_gpc;        /* in its place, equal ones; 0: as the device says */
     double cycle_s;
     double dram_latency_s, l2_latency_s;
     double dram_bytes_per_s, l2_bytes_per_s;   /* whole device */
@@ -44,6 +45,9 @@ struct simulated_machine {
 /* STATUS_MISSING where the device lacks figures. */
 MUST_CHECK enum status simulated_machine_init(struct simulated_machine *machine, const struct gpu_device *device,
                                               const struct model_parameters *parameters, struct error *error);
+
+/* SMs of GPC number `gpc`, of which `left` have no GPC yet: what the machine says, the rest where it says nothing. */
+uint32_t simulated_gpc_sms(const struct simulated_machine *machine, uint32_t gpc, uint32_t left);
 
 /* What an empty SM takes in, CTA by CTA until one does not fit. */
 struct sm_residency {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What addresses depend on: other loads of the same turn, and the thread. Private to code_profile. */
-#ifndef OCCAM_EVIDENCE_CODE_DATAFLOW_H
-#define OCCAM_EVIDENCE_CODE_DATAFLOW_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_DATAFLOW_H
+#define OCCAM_EVIDENCE_CODE_CODE_DATAFLOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

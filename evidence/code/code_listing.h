@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Instructions of one kernel in one form for PTX and SASS: what each does, how wide, what it reads and writes. Filled
  * by ptx_listing and sass_listing, read by code_loops and code_profile. */
-#ifndef OCCAM_EVIDENCE_CODE_LISTING_H
-#define OCCAM_EVIDENCE_CODE_LISTING_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_LISTING_H
+#define OCCAM_EVIDENCE_CODE_CODE_LISTING_H
 
 #include <stdbool.h>
 #include <stddef.h>

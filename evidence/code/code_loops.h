@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Control flow of one listing: basic blocks, dominators, loops and how often they turn. Read by code_profile. */
-#ifndef OCCAM_EVIDENCE_CODE_LOOPS_H
-#define OCCAM_EVIDENCE_CODE_LOOPS_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_LOOPS_H
+#define OCCAM_EVIDENCE_CODE_CODE_LOOPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

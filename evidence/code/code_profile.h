@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What one warp of a compiled kernel does before, in and after its main loop, and that as a tile loop. PTX or SASS
  * (docs/MODEL.md, CODE). */
-#ifndef OCCAM_EVIDENCE_CODE_PROFILE_H
-#define OCCAM_EVIDENCE_CODE_PROFILE_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_PROFILE_H
+#define OCCAM_EVIDENCE_CODE_CODE_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,7 +52,8 @@ struct code_mma {
 struct code_tally {
     double sure[CODE_OP_COUNT]; /* warp instructions that run in every turn: neither predicated nor behind a branch */
     double most[CODE_OP_COUNT]; /* with the conditional ones, whose share is not known */
-    double instructions_sure, instructions_most;    /* issued: a predicated instruction takes its slot either way */
+    double instructions_sure, instructions_most; /* issued: a predicated instruction takes its slot either way */
+    double instructions_left_out; /* of a turn: sides of branches that another side stands for; in no other figure */
     double widths[CODE_TRAFFIC_COUNT][CODE_WIDTHS]; /* most: warp instructions by bytes per lane: 1, 2, 4, ... 32 */
     double lane_bytes[CODE_TRAFFIC_COUNT];          /* most: bytes per lane, summed over the instructions */
     double unsized[CODE_TRAFFIC_COUNT];             /* instructions whose width the text does not say */

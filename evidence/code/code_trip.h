@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * How often loops turn, from induction variables. Private to code_loops and code_profile. */
-#ifndef OCCAM_EVIDENCE_CODE_TRIP_H
-#define OCCAM_EVIDENCE_CODE_TRIP_H
+#ifndef OCCAM_EVIDENCE_CODE_CODE_TRIP_H
+#define OCCAM_EVIDENCE_CODE_CODE_TRIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Everything that files of compiled code say, one record per compiled variant of a kernel: resources of all sources put
  * together, the profile of its main loop, and its knobs where an index names them. Used by `occam inspect`. */
-#ifndef OCCAM_EVIDENCE_COMPILED_CODE_H
-#define OCCAM_EVIDENCE_COMPILED_CODE_H
+#ifndef OCCAM_EVIDENCE_CODE_COMPILED_CODE_H
+#define OCCAM_EVIDENCE_CODE_COMPILED_CODE_H
 
 #include "base/csv.h"
 #include "evidence/code/code_profile.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What a compiler's output says of one kernel, in one form for cubins, compiler logs, resource reports, Triton's JSON
  * and listings: each figure known or not, and how well. Filled by the readers of this room. */
-#ifndef OCCAM_EVIDENCE_COMPILED_KERNEL_H
-#define OCCAM_EVIDENCE_COMPILED_KERNEL_H
+#ifndef OCCAM_EVIDENCE_CODE_COMPILED_KERNEL_H
+#define OCCAM_EVIDENCE_CODE_COMPILED_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

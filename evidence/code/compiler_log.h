@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What `ptxas -v` (nvcc -Xptxas -v, --resource-usage) or NVRTC's log says of each kernel. */
-#ifndef OCCAM_EVIDENCE_COMPILER_LOG_H
-#define OCCAM_EVIDENCE_COMPILER_LOG_H
+#ifndef OCCAM_EVIDENCE_CODE_COMPILER_LOG_H
+#define OCCAM_EVIDENCE_CODE_COMPILER_LOG_H
 
 #include "evidence/code/compiled_kernel.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Compiled kernels out of a cubin (ELF, machine 190): registers, SMEM, stack, threads, barriers, architecture. */
-#ifndef OCCAM_EVIDENCE_CUBIN_FILE_H
-#define OCCAM_EVIDENCE_CUBIN_FILE_H
+#ifndef OCCAM_EVIDENCE_CODE_CUBIN_FILE_H
+#define OCCAM_EVIDENCE_CODE_CUBIN_FILE_H
 
 #include "evidence/code/compiled_kernel.h"
 

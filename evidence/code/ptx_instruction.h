@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What a PTX mnemonic means: operation, widths, shapes, which operands are written. Private to the PTX reader. */
-#ifndef OCCAM_EVIDENCE_PTX_INSTRUCTION_H
-#define OCCAM_EVIDENCE_PTX_INSTRUCTION_H
+#ifndef OCCAM_EVIDENCE_CODE_PTX_INSTRUCTION_H
+#define OCCAM_EVIDENCE_CODE_PTX_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Reader of PTX text (PTX ISA 9.0): every kernel entry of a file as a code_listing. Bodies of device functions are
  * passed over; a call stays a call. Linear in the length of the text. */
-#ifndef OCCAM_EVIDENCE_PTX_LISTING_H
-#define OCCAM_EVIDENCE_PTX_LISTING_H
+#ifndef OCCAM_EVIDENCE_CODE_PTX_LISTING_H
+#define OCCAM_EVIDENCE_CODE_PTX_LISTING_H
 
 #include <stdbool.h>
 #include <stddef.h>

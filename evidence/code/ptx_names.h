@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Names of one PTX kernel with their scopes: registers, labels, variables. Private to the PTX reader. */
-#ifndef OCCAM_EVIDENCE_PTX_NAMES_H
-#define OCCAM_EVIDENCE_PTX_NAMES_H
+#ifndef OCCAM_EVIDENCE_CODE_PTX_NAMES_H
+#define OCCAM_EVIDENCE_CODE_PTX_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * State and lexer shared by the files of the PTX reader. Private to it. */
-#ifndef OCCAM_EVIDENCE_PTX_READER_H
-#define OCCAM_EVIDENCE_PTX_READER_H
+#ifndef OCCAM_EVIDENCE_CODE_PTX_READER_H
+#define OCCAM_EVIDENCE_CODE_PTX_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What `cuobjdump -res-usage` (--dump-resource-usage) prints of each kernel. */
-#ifndef OCCAM_EVIDENCE_RESOURCE_USAGE_TEXT_H
-#define OCCAM_EVIDENCE_RESOURCE_USAGE_TEXT_H
+#ifndef OCCAM_EVIDENCE_CODE_RESOURCE_USAGE_TEXT_H
+#define OCCAM_EVIDENCE_CODE_RESOURCE_USAGE_TEXT_H
 
 #include "evidence/code/compiled_kernel.h"
 

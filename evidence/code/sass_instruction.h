@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * One SASS instruction: what its mnemonic means and what its operands are. Private to evidence/sass_*.c. */
-#ifndef OCCAM_EVIDENCE_SASS_INSTRUCTION_H
-#define OCCAM_EVIDENCE_SASS_INSTRUCTION_H
+#ifndef OCCAM_EVIDENCE_CODE_SASS_INSTRUCTION_H
+#define OCCAM_EVIDENCE_CODE_SASS_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

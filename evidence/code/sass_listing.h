@@ -2,8 +2,8 @@
  * Reader of SASS text as cuobjdump -sass and nvdisasm print it (sm_70 to sm_12x): every function of a file as a
  * code_listing. What is not an instruction (encodings, scheduling marks, data sections) is passed over. Linear in the
  * length of the text. */
-#ifndef OCCAM_EVIDENCE_SASS_LISTING_H
-#define OCCAM_EVIDENCE_SASS_LISTING_H
+#ifndef OCCAM_EVIDENCE_CODE_SASS_LISTING_H
+#define OCCAM_EVIDENCE_CODE_SASS_LISTING_H
 
 #include <stdbool.h>
 #include <stddef.h>

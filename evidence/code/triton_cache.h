@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Files of compiled code below a folder, grouped by folder and stem: a Triton compile cache (one folder per key), or
  * any folder of .cubin, .ptx, .sass and .log files. */
-#ifndef OCCAM_EVIDENCE_TRITON_CACHE_H
-#define OCCAM_EVIDENCE_TRITON_CACHE_H
+#ifndef OCCAM_EVIDENCE_CODE_TRITON_CACHE_H
+#define OCCAM_EVIDENCE_CODE_TRITON_CACHE_H
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_buffer.h"
+#include "evidence/json_tolerant.h"
 
 struct entry_reader {
     const char *name;
@@ -19,57 +19,6 @@ struct entry_reader {
 static enum status fail(const struct entry_reader *self, const char *key, const char *expected)
 {
     return error_set_at(self->error, STATUS_BAD_DATA, self->name, 0, 0, "key \"%s\": %s expected", key, expected);
-}
-
-/* --- text to tree --------------------------------------------------------------------------------------------------
- */
-
-/* Python writes numbers that JSON does not have: the bare words become null, outside of strings. */
-static void replace_bare_words(const char *text, size_t length, struct text_buffer *out)
-{
-    static const char *const words[] = {"-Infinity", "Infinity", "NaN"};
-    size_t from = 0;
-    bool in_string = false;
-    for (size_t at = 0; at < length; at++) {
-        if (in_string && text[at] == '\\') {
-            at++;
-            continue;
-        }
-        in_string = in_string != (text[at] == '"');
-        for (size_t i = 0; i < sizeof words / sizeof words[0] && !in_string; i++) {
-            size_t word = strlen(words[i]);
-            if (text[at] == words[i][0] && length - at >= word && memcmp(text + at, words[i], word) == 0) {
-                text_buffer_append_bytes(out, text + from, at - from);
-                text_buffer_append(out, "null");
-                from = at + word;
-                at = from - 1;
-                break;
-            }
-        }
-    }
-    text_buffer_append_bytes(out, text + from, length - from);
-}
-
-static enum status parse_json(const char *text, size_t length, const char *name, json_t **root, struct error *error)
-{
-    struct text_buffer clean = {0};
-    json_error_t json_error = {0};
-    replace_bare_words(text, length, &clean);
-    enum status status = clean.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for %s", name) : STATUS_OK;
-    if (status == STATUS_OK) {
-        *root = json_loadb(clean.text != NULL ? clean.text : "", clean.length, JSON_REJECT_DUPLICATES, &json_error);
-        if (*root == NULL) {
-            status =
-                error_set_at(error, STATUS_BAD_DATA, name, json_error.line > 0 ? (unsigned)json_error.line : 0,
-                             json_error.column > 0 ? (unsigned)json_error.column : 0, "no JSON: %s", json_error.text);
-        } else if (!json_is_object(*root)) {
-            json_decref(*root);
-            *root = NULL;
-            status = error_set_at(error, STATUS_BAD_DATA, name, 1, 1, "a JSON object expected");
-        }
-    }
-    text_buffer_release(&clean);
-    return status;
 }
 
 static enum triton_json_kind kind_of(const json_t *root)
@@ -87,12 +36,12 @@ static enum triton_json_kind kind_of(const json_t *root)
 /* --- figures -------------------------------------------------------------------------------------------------------
  */
 
-/* A whole number minimum..maximum; absent or null leaves the figure unknown. */
+/* A whole number minimum..maximum; absent, null and Python's Infinity and NaN leave the figure unknown. */
 static enum status read_count(const struct entry_reader *self, const char *key, enum compiled_figure figure,
                               int64_t minimum, int64_t maximum)
 {
     const json_t *value = json_object_get(self->root, key);
-    if (value == NULL || json_is_null(value)) {
+    if (value == NULL || json_is_null(value) || json_tolerant_is_nonfinite(value)) {
         return STATUS_OK;
     }
     int64_t number = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -241,7 +190,10 @@ enum status triton_entry_parse(const char *text, size_t length, const char *name
     *entry = (struct triton_entry){.warp_size = 32};
     *kind = TRITON_JSON_OTHER;
     json_t *root = NULL;
-    enum status status = parse_json(text, length, name, &root, error);
+    enum status status = json_tolerant_parse(text, length, name, JSON_DUPLICATES_REFUSED, &root, NULL, error);
+    if (status == STATUS_OK && !json_is_object(root)) {
+        status = error_set_at(error, STATUS_BAD_DATA, name, 1, 1, "a JSON object expected");
+    }
     if (status == STATUS_OK) {
         *kind = kind_of(root);
         status = *kind == TRITON_JSON_KERNEL ? read_kernel(root, name, list, entry, error) : STATUS_OK;

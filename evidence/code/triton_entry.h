@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * One JSON file of a Triton compile cache: what was compiled, for what, with how many warps and how much SMEM. */
-#ifndef OCCAM_EVIDENCE_TRITON_ENTRY_H
-#define OCCAM_EVIDENCE_TRITON_ENTRY_H
+#ifndef OCCAM_EVIDENCE_CODE_TRITON_ENTRY_H
+#define OCCAM_EVIDENCE_CODE_TRITON_ENTRY_H
 
 #include "evidence/code/compiled_kernel.h"
 
@@ -26,8 +26,8 @@ struct triton_entry {
 
 /* Reads Triton 2.x to 3.6: all spellings of target, arch and cluster; unknown keys are ignored; a missing target is an
  * unknown architecture. A kernel (and only that) is appended to *list: dynamic SMEM, threads, num_warps, num_stages,
- * cluster, register cap. Registers, spills and static SMEM are in no version's JSON. Python's bare Infinity and NaN are
- * read as null. entry may be NULL. STATUS_BAD_DATA: no JSON object, or a figure of a wrong type or range. */
+ * cluster, register cap. Registers, spills and static SMEM are in no version's JSON. Python's bare Infinity and NaN
+ * leave a figure unknown. entry may be NULL. STATUS_BAD_DATA: no JSON object, or a figure of a wrong type or range. */
 MUST_CHECK enum status triton_entry_parse(const char *text, size_t length, const char *name,
                                           struct compiled_kernel_list *list, enum triton_json_kind *kind,
                                           struct triton_entry *entry, struct error *error);

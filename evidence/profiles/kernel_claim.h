@@ -2,8 +2,8 @@
  * What a file says of one kernel as it was compiled, launched or timed, in one form for traces, profilers' tables,
  * tuners' results and compiled code. A figure is an interval, because some sources round. Filled by the readers of this
  * room and of evidence/claims. */
-#ifndef OCCAM_EVIDENCE_KERNEL_CLAIM_H
-#define OCCAM_EVIDENCE_KERNEL_CLAIM_H
+#ifndef OCCAM_EVIDENCE_PROFILES_KERNEL_CLAIM_H
+#define OCCAM_EVIDENCE_PROFILES_KERNEL_CLAIM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * The readers of profilers' and tuners' files. Each appends claims to a list; a bad entry is left out and counted
  * (kernel_claim_skip), a file that is not of the kind at all is STATUS_BAD_DATA with the place. Fields and traps:
  * docs/DATA.md, evidence files. Used by evidence/claims. */
-#ifndef OCCAM_EVIDENCE_PROFILE_READERS_H
-#define OCCAM_EVIDENCE_PROFILE_READERS_H
+#ifndef OCCAM_EVIDENCE_PROFILES_PROFILE_READERS_H
+#define OCCAM_EVIDENCE_PROFILES_PROFILE_READERS_H
 
 #include "base/status.h"
 #include "evidence/profiles/kernel_claim.h"

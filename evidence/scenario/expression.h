@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Arithmetic expressions over named variables (muParser behind a small interface): compiled once, evaluated often.
  * Not thread-safe per object: every thread compiles its own. */
-#ifndef OCCAM_EVIDENCE_EXPRESSION_H
-#define OCCAM_EVIDENCE_EXPRESSION_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_EXPRESSION_H
+#define OCCAM_EVIDENCE_SCENARIO_EXPRESSION_H
 
 #include <stdint.h>
 

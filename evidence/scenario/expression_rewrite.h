@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Private to evidence/expression*.c: the lexer that checks an expression and rewrites it for muParser. */
-#ifndef OCCAM_EVIDENCE_EXPRESSION_REWRITE_H
-#define OCCAM_EVIDENCE_EXPRESSION_REWRITE_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_EXPRESSION_REWRITE_H
+#define OCCAM_EVIDENCE_SCENARIO_EXPRESSION_REWRITE_H
 
 #include <stddef.h>
 #include <stdint.h>

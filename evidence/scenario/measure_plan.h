@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Plans of measurements in YAML, turned into the plain form that calibrate/campaign.h reads. Which kernels and settings
  * there are is not known here. Syntax: docs/DATA.md. */
-#ifndef OCCAM_EVIDENCE_MEASURE_PLAN_H
-#define OCCAM_EVIDENCE_MEASURE_PLAN_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_MEASURE_PLAN_H
+#define OCCAM_EVIDENCE_SCENARIO_MEASURE_PLAN_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Resource tables: figures read off compiled kernels (registers, SMEM, spills), looked up by exact knob values. */
-#ifndef OCCAM_EVIDENCE_RESOURCE_TABLE_H
-#define OCCAM_EVIDENCE_RESOURCE_TABLE_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_RESOURCE_TABLE_H
+#define OCCAM_EVIDENCE_SCENARIO_RESOURCE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

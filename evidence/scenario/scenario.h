@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Scenario: the YAML file that says what is to be predicted. Read once, immutable afterwards; evaluated through
  * scenario_evaluator (one per thread). Syntax: docs/DATA.md. */
-#ifndef OCCAM_EVIDENCE_SCENARIO_H
-#define OCCAM_EVIDENCE_SCENARIO_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_SCENARIO_H
+#define OCCAM_EVIDENCE_SCENARIO_SCENARIO_H
 
 #include <stdbool.h>
 #include <stddef.h>

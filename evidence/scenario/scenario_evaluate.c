@@ -148,8 +148,9 @@ static bool fits(enum quantity_type type, double value)
 {
     switch (type) {
     case QUANTITY_DOUBLE:
-    case QUANTITY_FLAG:
         return true;
+    case QUANTITY_FLAG:
+        return value == 0 || value == 1;
     case QUANTITY_COUNT32:
         return value >= 0 && value <= UINT32_MAX && value == floor(value);
     case QUANTITY_COUNT64:
@@ -259,6 +260,21 @@ static void set_mean_iterations(struct tile_loop *loop)
     loop->iterations = ctas > 0 ? iterations / ctas : 0;
 }
 
+static const char *expected_of(enum quantity_type type)
+{
+    switch (type) {
+    case QUANTITY_FLAG:
+        return "0 or 1";
+    case QUANTITY_INT32:
+        return "a whole number of 32 bits";
+    case QUANTITY_COUNT32:
+    case QUANTITY_COUNT64:
+    case QUANTITY_DOUBLE:
+    default:
+        return "a whole number of 0 or more in range";
+    }
+}
+
 static enum status invalid_cell_error(const struct scenario_evaluator *evaluator,
                                       const struct evaluation_context *context, uint32_t k, struct error *error)
 {
@@ -267,9 +283,9 @@ static enum status invalid_cell_error(const struct scenario_evaluator *evaluator
         if (context->invalid[id]) {
             const struct cell *cell = &evaluator->cells[id];
             return error_set_at(error, STATUS_DOMAIN, scenario->path, cell->compiled.formula->line,
-                                cell->compiled.formula->column, "kernel %s: %s is %.15g; it must be a whole number %s",
+                                cell->compiled.formula->column, "kernel %s: %s is %.15g; it must be %s",
                                 scenario->kernels[k].name, cell->what, context->values[id],
-                                cell->quantity->type == QUANTITY_INT32 ? "of 32 bits" : "of 0 or more in range");
+                                expected_of(cell->quantity->type));
         }
     }
     BUG("kernel %s counts an invalid cell that is not there", scenario->kernels[k].name);

@@ -5,8 +5,8 @@
  * since it was evaluated; only dirty cells are touched, in an order where every cell comes after those it uses, and a
  * let entry that keeps its value dirties nobody. In front of most cells is a memo table over the fastest-changing
  * knobs that the cell depends on (also through let); the slower variables are part of the table's epoch. */
-#ifndef OCCAM_EVIDENCE_SCENARIO_EVALUATOR_H
-#define OCCAM_EVIDENCE_SCENARIO_EVALUATOR_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_SCENARIO_EVALUATOR_H
+#define OCCAM_EVIDENCE_SCENARIO_SCENARIO_EVALUATOR_H
 
 #include "evidence/scenario/scenario_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Private to evidence/scenario*.c: the scenario as read, before it is evaluated. */
-#ifndef OCCAM_EVIDENCE_SCENARIO_INTERNAL_H
-#define OCCAM_EVIDENCE_SCENARIO_INTERNAL_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_SCENARIO_INTERNAL_H
+#define OCCAM_EVIDENCE_SCENARIO_SCENARIO_INTERNAL_H
 
 #include "evidence/arena.h"
 #include "evidence/scenario/expression.h"

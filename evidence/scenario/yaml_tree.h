@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * A YAML document as a plain tree with the place of every node; refuses what a scenario must not contain (libfyaml's
  * event parser behind a small interface). Used by the scenario reader. */
-#ifndef OCCAM_EVIDENCE_YAML_TREE_H
-#define OCCAM_EVIDENCE_YAML_TREE_H
+#ifndef OCCAM_EVIDENCE_SCENARIO_YAML_TREE_H
+#define OCCAM_EVIDENCE_SCENARIO_YAML_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

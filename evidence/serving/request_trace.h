@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Traces of requests, one line after the other, whatever their length: when each arrives, how long its prompt is, how
  * many tokens it produces. Layouts are told apart by their header (docs/DATA.md, request traces). */
-#ifndef OCCAM_EVIDENCE_REQUEST_TRACE_H
-#define OCCAM_EVIDENCE_REQUEST_TRACE_H
+#ifndef OCCAM_EVIDENCE_SERVING_REQUEST_TRACE_H
+#define OCCAM_EVIDENCE_SERVING_REQUEST_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,6 +14,28 @@ const char *calibration_feature_name(unsigned index)
     return index < CALIBRATION_FEATURE_COUNT ? names[index] : "unknown";
 }
 
+const char *calibration_feature_words(const char *name)
+{
+    static const char *const words[CALIBRATION_FEATURE_COUNT] = {"warps of a CTA",
+                                                                 "iterations of a CTA",
+                                                                 "bytes of an iteration",
+                                                                 "tensor work of an iteration",
+                                                                 "instructions of an iteration",
+                                                                 "buffers",
+                                                                 "stages",
+                                                                 "CTAs of the grid",
+                                                                 "CTAs on an SM",
+                                                                 "waves",
+                                                                 "SMEM of a CTA",
+                                                                 "spilled registers"};
+    for (unsigned i = 0; i < CALIBRATION_FEATURE_COUNT; i++) {
+        if (strcmp(name, calibration_feature_name(i)) == 0) {
+            return words[i];
+        }
+    }
+    return strcmp(name, "leverage") == 0 ? "the mix of its bounds" : "something else";
+}
+
 void calibration_init(struct calibration *calibration)
 {
     memset(calibration, 0, sizeof *calibration);

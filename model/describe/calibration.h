@@ -51,5 +51,8 @@ MUST_CHECK enum status calibration_residual_allocate(struct calibration *calibra
 void calibration_release(struct calibration *calibration);
 /* "ln_warps", ...: names of the features, in order; static. */
 const char *calibration_feature_name(unsigned index);
+/* The same for people: "warps of a CTA" for "ln_warps"; "leverage" and names it does not know have words too. Static.
+ */
+const char *calibration_feature_words(const char *name);
 
 #endif

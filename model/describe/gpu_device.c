@@ -245,11 +245,27 @@ static enum status check_limits(const struct gpu_limits *limits, struct error *e
     return STATUS_OK;
 }
 
+static enum status check_gpcs(const struct gpu_device *device, struct error *error)
+{
+    const double sm_count = device->figures[GPU_FIGURE_SM_COUNT].value;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < device->gpcs.count; i++) {
+        if (device->gpcs.sms[i] == 0)
+            return error_set(error, STATUS_BAD_DATA, "gpc_sms has a group without SMs");
+        sum += device->gpcs.sms[i];
+    }
+    if (device->gpcs.count > 0 && sum != sm_count)
+        return error_set(error, STATUS_BAD_DATA, "gpc_sms adds up to %u SMs, sm_count is %g", (unsigned)sum, sm_count);
+    return STATUS_OK;
+}
+
 enum status gpu_device_validate(const struct gpu_device *device, struct error *error)
 {
     enum status status = check_limits(&device->limits, error);
     for (int id = 0; id < GPU_FIGURE_COUNT && status == STATUS_OK; id++)
         status = check_figure(device, (enum gpu_figure_id)id, error);
+    if (status == STATUS_OK)
+        status = check_gpcs(device, error);
     return status == STATUS_OK ? check_identities(device, error) : status;
 }
 

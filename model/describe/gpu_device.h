@@ -12,7 +12,8 @@
 
 enum {
     GPU_CARVEOUT_MAX = 12,
-    GPU_NAME_SIZE = 64
+    GPU_NAME_SIZE = 64,
+    GPU_GPCS_MAX = 64
 };
 
 /* Exact limits of one compute capability (CUDA Programming Guide tables, cuda_occupancy.h 13.0). */
@@ -93,6 +94,16 @@ struct gpu_figure {
     const char *note;         /* borrowed, "" if none: disagreements between sources */
 };
 
+/* SMs by the groups in which a cluster stays: whole GPCs, and what is left of one that lost SMs. Chips of one product
+ * differ. */
+struct gpu_gpcs {
+    uint32_t count; /* 0: not known */
+    uint32_t sms[GPU_GPCS_MAX];
+    enum input_source source; /* ABSENT where count is 0 */
+    const char *citation;     /* borrowed from the catalogue, never NULL */
+    const char *note;
+};
+
 /* Identity is the name plus sm_count, never the compute capability. A device made from a bare "sm_120" has limits
  * only: every figure is ABSENT. Strings are borrowed from the catalogue, which outlives the device. */
 struct gpu_device {
@@ -101,6 +112,7 @@ struct gpu_device {
     const char *chip, *memory_type; /* "" if unknown */
     struct gpu_limits limits;
     struct gpu_figure figures[GPU_FIGURE_COUNT];
+    struct gpu_gpcs gpcs;
 };
 
 /* The CSV key of a figure, for example "sm_count"; its SI factor; its meaning. Static storage. */

@@ -8,10 +8,6 @@
 
 #include "model/predict/tile_cost.h"
 
-enum {
-    LIST_SCHEDULE_SLOTS_MAX = 16384
-}; /* 512 SMs x 32 CTAs, checked in time_model_init */
-
 const char *time_limiter_name(enum time_limiter limiter)
 {
     static const char *const names[TIME_LIMITER_COUNT] = {"launch", "memory_latency", "dependency",   "tensor", "issue",
@@ -181,7 +177,7 @@ static double ragged_rounds_s(const struct time_model *model, const struct cta_w
                               const struct kernel_time *result, double *shares)
 {
     const struct tile_loop *loop = cta->loop;
-    double heap[LIST_SCHEDULE_SLOTS_MAX], work[TILE_LOOP_RAGGED_MAX] = {0};
+    double work[TILE_LOOP_RAGGED_MAX] = {0};
     uint64_t counts[TILE_LOOP_RAGGED_MAX] = {0};
     double total_s = 0;
     const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
@@ -197,7 +193,7 @@ static double ragged_rounds_s(const struct time_model *model, const struct cta_w
         work[i] = sum.time_s;
         total_s += work[i] * (double)counts[i];
     }
-    const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, heap, result->waves.slots);
+    const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, result->waves.slots);
     for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0; k++) {
         shares[k] *= makespan_s / total_s;
     }

@@ -20,40 +20,69 @@ void waves_compute(uint64_t grid_ctas, uint32_t sm_count, uint32_t ctas_per_sm, 
     result->sm_fill_fraction = grid_ctas >= sm_count ? 1.0 : (double)grid_ctas / (double)sm_count;
 }
 
-static void sift_down(double *heap, size_t size, size_t i)
+/* Slots that become free at the same time. */
+struct level {
+    double free_s;
+    uint64_t slots;
+};
+
+struct levels {
+    size_t count;
+    struct level items[LIST_SCHEDULE_GROUPS_MAX + 1]; /* ascending; only the end of a group splits one in two */
+};
+
+/* Jobs of work_s each to the level that is free first, one for each of its slots or for so many as there are jobs;
+ * returns how many. */
+static uint64_t deal_level(struct levels *levels, double work_s, uint64_t jobs)
 {
-    for (;;) {
-        size_t least = i;
-        const size_t left = 2 * i + 1, right = left + 1;
-        if (left < size && heap[left] < heap[least]) {
-            least = left;
+    struct level *items = levels->items;
+    const struct level least = items[0];
+    const uint64_t dealt = jobs < least.slots ? jobs : least.slots;
+    const double free_s = least.free_s + work_s;
+    size_t at = 0;
+    if (dealt < least.slots) {
+        items[0].slots -= dealt; /* stays where it is, the least */
+        for (at = levels->count++; at > 1 && items[at - 1].free_s > free_s; at--) {
+            items[at] = items[at - 1];
         }
-        if (right < size && heap[right] < heap[least]) {
-            least = right;
+    } else {
+        for (; at + 1 < levels->count && items[at + 1].free_s < free_s; at++) {
+            items[at] = items[at + 1];
         }
-        if (least == i) {
-            return;
-        }
-        const double value = heap[i];
-        heap[i] = heap[least];
-        heap[least] = value;
-        i = least;
     }
+    items[at] = (struct level){free_s, dealt};
+    return dealt;
 }
 
-/* WAVE-2: O(jobs log slots). A slot that was never used is free at time 0, so the first `slots` jobs start at once. */
-double waves_list_schedule(const double *work, const uint64_t *counts, size_t group_count, double *heap, size_t slots)
+/* Neighbours that are free at the same time become one level, so that no group leaves more than one level behind. */
+static void merge_levels(struct levels *levels)
 {
+    size_t kept = 0;
+    for (size_t i = 1; i < levels->count; i++) {
+        if (levels->items[i].free_s == levels->items[kept].free_s) {
+            levels->items[kept].slots += levels->items[i].slots;
+        } else {
+            levels->items[++kept] = levels->items[i];
+        }
+    }
+    levels->count = kept + 1;
+}
+
+/* WAVE-2, whole levels of slots at a time. All slots are free at time 0, so the first `slots` jobs start at once. */
+double waves_list_schedule(const double *work, const uint64_t *counts, size_t group_count, uint64_t slots)
+{
+    struct levels levels = {.count = 1, .items = {{.slots = slots}}};
     double makespan = 0;
-    for (size_t i = 0; i < slots; i++) {
-        heap[i] = 0;
+    if (group_count > LIST_SCHEDULE_GROUPS_MAX || slots == 0) {
+        BUG("list schedule of %zu groups on %llu slots", group_count, (unsigned long long)slots);
     }
     for (size_t group = 0; group < group_count; group++) {
-        for (uint64_t job = 0; job < counts[group]; job++) {
-            heap[0] += work[group];
-            makespan = heap[0] > makespan ? heap[0] : makespan;
-            sift_down(heap, slots, 0);
+        for (uint64_t left = work[group] > 0 ? counts[group] : 0; left > 0;) {
+            const double end = levels.items[0].free_s + work[group];
+            makespan = end > makespan ? end : makespan;
+            left -= deal_level(&levels, work[group], left);
         }
+        merge_levels(&levels);
     }
     return makespan;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "model/describe/tile_loop.h"
 
 struct waves {
     uint64_t slots;                  /* sm_count * ctas_per_sm: one wave */
@@ -22,9 +23,13 @@ struct waves {
 /* eq. WAVE-1. sm_count and ctas_per_sm >= 1, grid >= 1. */
 void waves_compute(uint64_t grid_ctas, uint32_t sm_count, uint32_t ctas_per_sm, struct waves *result);
 
-/* Makespan of jobs dealt in order to the first free of `slots` workers (list scheduling with a min-heap): counts[i]
- * jobs of work[i] each, one group after the other. heap is scratch of `slots` doubles. 0 without jobs. eq. WAVE-2 */
-double waves_list_schedule(const double *work, const uint64_t *counts, size_t group_count, double *heap, size_t slots);
+enum {
+    LIST_SCHEDULE_GROUPS_MAX = TILE_LOOP_RAGGED_MAX
+};
+
+/* Makespan of jobs dealt in order to the first free of `slots` workers (list scheduling): counts[i] jobs of work[i] >=
+ * 0 each, one group after the other; at most LIST_SCHEDULE_GROUPS_MAX groups. 0 without jobs. eq. WAVE-2 */
+double waves_list_schedule(const double *work, const uint64_t *counts, size_t group_count, uint64_t slots);
 
 /* eq. WAVE-3: FlashAttention-style rule used as a baseline: the smallest split count whose fill is at least 85 % of the
  * best. */

@@ -88,6 +88,7 @@ void fixture_device_init(struct gpu_device *device)
     device->chip = "TG37";
     device->memory_type = "TDR5";
     device->limits = TESTGPU_LIMITS;
+    device->gpcs = (struct gpu_gpcs){.source = INPUT_SOURCE_ABSENT, .citation = "", .note = ""};
     for (int id = 0; id < GPU_FIGURE_COUNT; id++)
         device->figures[id] =
             (struct gpu_figure){.value = (double)NAN, .source = INPUT_SOURCE_ABSENT, .citation = "", .note = ""};

@@ -432,6 +432,35 @@ START_TEST(conditions_give_a_lower_and_an_upper_count)
 }
 END_TEST
 
+/* Whole tiles are copied without checks, the last one with: a turn does one or the other. A third path skips both. */
+START_TEST(one_side_of_a_branch)
+{
+    struct code_profile profile;
+    profile_text(
+        "L: @%p1 bra J; @%p2 bra A; bra.uni B;"
+        "A: ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1]; ld.global.f32 %f5, [%rd2]; bra.uni J;"
+        "B: setp.lt.s32 %p3, %r1, %r2; @%p3 ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];"
+        "   @%p3 ld.global.f32 %f5, [%rd2]; @%p4 bra C; ex2.approx.f32 %f1, %f1; bra.uni J; C: sin.approx.f32 %f1, %f1;"
+        "J:" TURN,
+        &profile);
+    ck_assert(profile.iteration.most[CODE_OP_GLOBAL_LOAD] == 2);
+    ck_assert(profile.iteration.lane_bytes[CODE_TRAFFIC_GLOBAL_LOAD] == 20);
+    ck_assert(profile.iteration.instructions_left_out == 3 + 1); /* A; the lesser of the two after B's branch */
+    ck_assert(has_note(&profile, "4 instructions are other sides of branches"));
+    /* an if without an else is no such pair, nor are two that may both be taken */
+    profile_text("L: @%p1 bra A; ld.global.f32 %f1, [%rd1]; A: @%p2 bra B; ld.global.f32 %f2, [%rd2]; B:" TURN,
+                 &profile);
+    ck_assert(profile.iteration.most[CODE_OP_GLOBAL_LOAD] == 2 && profile.iteration.instructions_left_out == 0);
+    /* warps that load and warps that multiply: both count */
+    profile_text(
+        "L: @%p1 bra A; ld.global.f32 %f1, [%rd1]; bra.uni J;"
+        "A: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f2,%f3,%f4,%f5}, {%r1,%r2,%r3,%r4}, {%r5,%r6},"
+        " {%f2,%f3,%f4,%f5}; J:" TURN,
+        &profile);
+    ck_assert(profile.iteration.most[CODE_OP_GLOBAL_LOAD] == 1 && profile.iteration.most[CODE_OP_MMA] == 1);
+}
+END_TEST
+
 START_TEST(prefetch_through_registers)
 {
     struct code_profile profile;
@@ -743,6 +772,7 @@ Suite *suite_code_profile(void)
     tcase_add_test(recorded, own_kernels_compiled_now);
     tcase_add_test(recorded, architectures_told_apart);
     tcase_add_test(hand, conditions_give_a_lower_and_an_upper_count);
+    tcase_add_test(hand, one_side_of_a_branch);
     tcase_add_test(hand, prefetch_through_registers);
     tcase_add_test(hand, machine_code_waits_in_program_order);
     tcase_add_test(hand, frames_of_machine_code);

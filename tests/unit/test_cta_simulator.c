@@ -88,7 +88,6 @@ START_TEST(unequal_ctas_are_list_scheduled)
 {
     struct gpu_device device;
     struct simulated_machine machine;
-    double heap[37 * 19];
     ideal_machine(&machine, &device);
     machine.iteration_overhead_s = 1;
     struct layer_case layer = one_kernel(1001, 0);
@@ -99,8 +98,8 @@ START_TEST(unequal_ctas_are_list_scheduled)
     for (int i = 0; i < 4; i++)
         loop->ragged[i] = (struct ragged_group){.ctas = counts[i], .iterations = work[i]};
     const struct cta_simulation result = simulate(&machine, &layer, &PLAIN);
-    const double expected = waves_list_schedule(work, counts, 4, heap,
-                                                37 * occupancy_ctas_per_sm(&device.limits, &layer.kernels[0].launch));
+    const double expected =
+        waves_list_schedule(work, counts, 4, 37 * occupancy_ctas_per_sm(&device.limits, &layer.kernels[0].launch));
     ck_assert(result.time_s == expected);
 }
 END_TEST

@@ -133,6 +133,20 @@ START_TEST(peaks_must_follow_from_rates)
 }
 END_TEST
 
+START_TEST(gpcs_add_up)
+{
+    struct gpu_device device;
+    struct error error = {0};
+    fixture_device_init(&device); /* 37 SMs */
+    device.gpcs = (struct gpu_gpcs){.count = 4, .sms = {16, 16, 4, 1}, .source = INPUT_SOURCE_MEASURED};
+    ck_assert_msg(gpu_device_validate(&device, &error) == STATUS_OK, "%s", error.text);
+    device.gpcs.sms[3] = 2;
+    expect_refusal(&device, "gpc_sms adds up to 38 SMs, sm_count is 37");
+    device.gpcs.sms[3] = 0;
+    expect_refusal(&device, "gpc_sms has a group without SMs");
+}
+END_TEST
+
 START_TEST(sources_are_required)
 {
     struct gpu_device device;
@@ -203,6 +217,7 @@ Suite *suite_gpu_device(void)
     tcase_add_test(tests, impossible_figures_are_named_in_their_unit);
     tcase_add_test(tests, every_figure_has_a_range);
     tcase_add_test(tests, peaks_must_follow_from_rates);
+    tcase_add_test(tests, gpcs_add_up);
     tcase_add_test(tests, sources_are_required);
     tcase_add_test(tests, limits_must_fit_together);
     tcase_add_test(tests, timing_needs_are_named);

@@ -123,6 +123,32 @@ START_TEST(products_written_down_are_whole)
 }
 END_TEST
 
+START_TEST(flags_are_0_or_1)
+{
+    static const char *const values[] = {"1", "0", "7", "-1", "0.5"};
+    struct layer_case *layer = calloc(1, sizeof *layer);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        struct scenario *scenario;
+        struct error error;
+        char text[256];
+        (void)snprintf(text, sizeof text,
+                       "BN,w,loop.stream.rows,loop.stream.row_bytes,loop.stream.pipelined,loop.iterations\n"
+                       "64,4,32,512,%s,3\n",
+                       values[i]);
+        ck_assert_msg(read_scenario("{from: loops.csv, keys: {BN: BN, w: w}}", text, &scenario, &error) == STATUS_OK,
+                      "%s", error.text);
+        ck_assert_int_eq(evaluate(scenario, 64, 4, layer, &error), STATUS_OK);
+        if (i < 2) {
+            ck_assert(layer->kernels[0].loop.stream.pipelined == (i == 0));
+        } else {
+            ck_assert_msg(strstr(error.text, "it must be 0 or 1") != NULL, "%s: %s", values[i], error.text);
+        }
+        scenario_free(scenario);
+    }
+    free(layer);
+}
+END_TEST
+
 START_TEST(tables_that_do_not_fit)
 {
     static const struct {
@@ -170,6 +196,7 @@ Suite *suite_loop_table(void)
     tcase_add_checked_fixture(tables, set_up, tear_down);
     tcase_add_test(tables, figures_follow_the_knobs);
     tcase_add_test(tables, products_written_down_are_whole);
+    tcase_add_test(tables, flags_are_0_or_1);
     tcase_add_test(tables, tables_that_do_not_fit);
     suite_add_tcase(suite, tables);
     return suite;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/random.h"
 #include "base/statistics.h"
@@ -353,7 +352,8 @@ START_TEST(test_measured_curves)
 }
 END_TEST
 
-START_TEST(test_measured_bootstrap_is_quick)
+/* How fast is bench_step_time's. */
+START_TEST(test_measured_bootstrap)
 {
     struct serving_curves curves;
     struct error error = {0};
@@ -362,7 +362,6 @@ START_TEST(test_measured_bootstrap_is_quick)
         return;
     }
     ck_assert_msg(serving_curves_read(path, &curves, &error) == STATUS_OK, "%s", error.text);
-    clock_t start = clock();
     for (size_t i = 0; i < curves.count; i++) {
         const struct serving_curve *curve = &curves.curves[i];
         struct step_time_fit_options options = {curve->experts_per_token, curve->experts, 0, NULL};
@@ -373,10 +372,6 @@ START_TEST(test_measured_bootstrap_is_quick)
                                                        1, &sigma, &error),
                          STATUS_OK);
         ck_assert(isfinite(sigma) && sigma > 0.0);
-    }
-    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    if (getenv("TEST_QUICK") == NULL) { /* set where a tool slows everything down */
-        ck_assert_msg(seconds < 2.0, "222 curves with bootstrap took %.2f s", seconds);
     }
     serving_curves_release(&curves);
 }
@@ -398,7 +393,7 @@ Suite *suite_step_time_committee(void)
     TCase *measured = tcase_create("measured");
     tcase_set_timeout(measured, 60.0);
     tcase_add_test(measured, test_measured_curves);
-    tcase_add_test(measured, test_measured_bootstrap_is_quick);
+    tcase_add_test(measured, test_measured_bootstrap);
     suite_add_tcase(suite, measured);
     return suite;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/random.h"
 #include "base/units.h"
@@ -485,7 +484,7 @@ START_TEST(test_measured_moe)
 }
 END_TEST
 
-/* All 222 curves with every form and leave-one-out: sane laws, and well under a second of CPU time. */
+/* All 222 curves with every form and leave-one-out: sane laws. How fast is bench_step_time's. */
 START_TEST(test_measured_all)
 {
     struct serving_curves curves;
@@ -495,7 +494,6 @@ START_TEST(test_measured_all)
     ck_assert_uint_eq(curves.count, 222);
     static struct step_time_choice choice;
     struct error error = {0};
-    clock_t start = clock();
     for (size_t c = 0; c < curves.count; c++) {
         const struct serving_curve *curve = &curves.curves[c];
         struct step_time_fit_options options = {curve->experts_per_token, curve->experts, 0, NULL};
@@ -514,10 +512,6 @@ START_TEST(test_measured_all)
             ck_assert(step_time_evaluate(&fit->law, 1.0) > 0.0);
         }
         ck_assert(choice.chosen < 0 || choice.fits[choice.chosen].verdict == STEP_TIME_FIT_OK);
-    }
-    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    if (getenv("TEST_QUICK") == NULL) { /* set where a tool slows everything down */
-        ck_assert_msg(seconds < 1.0, "222 curves took %.2f s", seconds);
     }
     serving_curves_release(&curves);
 }

@@ -5,3 +5,4 @@ echo "exit $?"
 cut -d, -f1 "$SCRATCH/doctor.csv"
 grep '^gnuplot' "$SCRATCH/doctor.csv"
 sed 1d "$SCRATCH/doctor.csv" | cut -d, -f2 | sort -u
+PATH="$SCRATCH" "$OCCAM" doctor | awk 'length($0) > 100 && NF > 1 { print "too wide: " $0 } END { print (NR > 20) }'

@@ -11,6 +11,9 @@ say sparse_decode -s block_t=3 --out d
 say sparse_decode -s block_t=x --out d
 say sparse_decode -s block_t --out d
 say occam-sparse-decode -s block_t=17 --out d
+say sparse_decode -s block_t=16,32,16 --out d
+say sparse_decode -s splits=1..4,2 --out d
+say occam-sparse-decode -s block_t=16,32,16 --out d
 say sparse_decode --budget 600 --out d
 say sparse_decode --budget soon --out d
 say sparse_decode --arch banana --compile-only

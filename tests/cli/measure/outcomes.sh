@@ -14,4 +14,5 @@ try crash@3 --out crash
 try launch-failure@2 --out launch
 try hang@3 --out hang --config-limit 300ms
 try wrong@2 --check-only
+try hang@1 --out none --config-limit 300ms --limit 1
 cut -d, -f5,6 crash/launch_chain.csv
