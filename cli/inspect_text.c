@@ -101,6 +101,8 @@ static void record_tile_loop(struct report *report, const struct inspect_row *ro
     report_number(report, "spill_bytes", loop->spill_bytes);
     report_number(report, "warp_instructions", loop->warp_instructions);
     report_number(report, "edge_instructions", loop->edge_instructions);
+    report_number(report, "operand_waits", loop->operand_waits);
+    report_number(report, "product_waits", loop->product_waits);
     report_number(report, "early_fraction", loop->early_fraction);
     report_number(report, "local_bytes", loop->local_bytes);
     report_number(report, "prologue_bytes", loop->prologue_bytes);
@@ -352,13 +354,20 @@ void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max)
     }
 }
 
-enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+enum status inspect_print_table(const struct inspect_rows *rows, struct error *error)
 {
     enum status status = print_table(rows, error);
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK) {
+        print_remarks(rows);
     }
-    print_remarks(rows);
-    inspect_print_loops(rows, loops_max);
-    return STATUS_OK;
+    return status;
+}
+
+enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+{
+    enum status status = inspect_print_table(rows, error);
+    if (status == STATUS_OK) {
+        inspect_print_loops(rows, loops_max);
+    }
+    return status;
 }

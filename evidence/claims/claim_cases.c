@@ -274,7 +274,7 @@ static void look_at_tuned(struct kernel_finder *self)
         } else if (other != NULL && self->draft_count == 1) {
             take(self, draft, other);
         } else if (other != NULL) {
-            remark(draft, "none of the %zu configurations that tuners tried has its block size", tuned);
+            remark(draft, "of %zu configurations that tuners tried none has its block size", tuned);
         }
     }
     self->finder->cases->tuned_only += self->draft_count == 0 ? tuned : 0;
@@ -370,6 +370,11 @@ static enum status find_in_kernel(struct finder *finder, size_t count)
         contradict_launches(&self);
         deal_builds(&self);
         look_at_tuned(&self);
+    }
+    if (self.draft_count > 1 && self.drafts[0].lead->kind == CLAIM_BUILT && !self.drafts[0].lead->is_stated) {
+        remark(&self.drafts[0],
+               "%zu builds of it here and no launch: a trace of one step would tell which of them runs",
+               self.draft_count);
     }
     for (size_t i = 0; i < self.draft_count && status == STATUS_OK; i++) {
         status = finish_draft(&self, &self.drafts[i]);

@@ -8,14 +8,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text_buffer.h"
 #include "evidence/claims/evidence_walk.h"
+#include "evidence/code/compiler_log.h"
+#include "evidence/code/resource_usage_text.h"
 
 struct reading {
     struct evidence *evidence;
     struct error *error;
     bool in_folder;
-    size_t code_count;
-    const char **code; /* paths for compiled_code_read; capacity path_count */
+    const struct evidence_paths *folder; /* its files, sorted */
+    size_t code_count, code_capacity;
+    const char **code; /* paths for compiled_code_read */
 };
 
 static enum status no_memory(struct reading *self)
@@ -59,7 +63,7 @@ static enum status add_file(struct reading *self, const char *path, const struct
         evidence->file_capacity = capacity;
     }
     *file = &evidence->files[evidence->file_count];
-    **file = (struct evidence_file){.kind = kind, .first_skipped = "", .remark = ""};
+    **file = (struct evidence_file){.kind = kind, .is_named = !self->in_folder, .first_skipped = "", .remark = ""};
     (*file)->path = arena_copy_text(&evidence->arena, path, strlen(path));
     if ((*file)->path == NULL) {
         return no_memory(self);
@@ -89,9 +93,6 @@ static enum status read_with(struct reading *self, const char *path, const struc
 {
     struct evidence *evidence = self->evidence;
     struct evidence_file *file = NULL;
-    if (kind->room == EVIDENCE_CLAIMS && kind->read == NULL) {
-        return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0, "%s: this version does not read it", kind->name);
-    }
     enum status status = add_file(self, path, kind, &file);
     if (status != STATUS_OK) {
         return status;
@@ -111,20 +112,146 @@ static enum status read_with(struct reading *self, const char *path, const struc
     return status != STATUS_OK ? status : remarks;
 }
 
-/* Files named by hand go to compiled_code_read; those of a folder it finds itself. */
+/* --- serving results -----------------------------------------------------------------------------------------------
+ */
+
+static int compare_paths(const void *key, const void *item)
+{
+    const char *const *path = item;
+    return strcmp(key, *path);
+}
+
+static bool is_in_folder(const struct reading *self, const char *path)
+{
+    return self->folder != NULL && bsearch(path, self->folder->items, self->folder->count,
+                                           sizeof self->folder->items[0], compare_paths) != NULL;
+}
+
+/* A run that another file of the folder says more about: NAME.csv beside NAME.json, agg_NAME beside NAME. */
+static bool is_second_form(const struct reading *self, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const size_t length = strlen(path), folder = (size_t)(name - path);
+    struct text_buffer other = {0};
+    if (length > 4 && strcmp(path + length - 4, ".csv") == 0) {
+        text_buffer_append_bytes(&other, path, length - 4);
+        text_buffer_append(&other, ".json");
+    } else if (strncmp(name, "agg_", 4) == 0) {
+        text_buffer_append_bytes(&other, path, folder);
+        text_buffer_append(&other, name + 4);
+    }
+    const bool is_second = other.text != NULL && !other.failed && is_in_folder(self, other.text);
+    text_buffer_release(&other);
+    return is_second;
+}
+
+static const struct evidence_kind *serving_kind(void)
+{
+    for (size_t i = 0; i < evidence_kind_count(); i++) {
+        if (evidence_kind_get(i)->room == EVIDENCE_SERVING) {
+            return evidence_kind_get(i);
+        }
+    }
+    return NULL;
+}
+
+static bool may_be_serving(const char *path)
+{
+    static const char *const endings[] = {".json", ".jsonl", ".csv", ".txt", ".log", ".md"};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcmp(ending, endings[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Their reader knows more forms than the first bytes tell. */
+static enum status try_serving(struct reading *self, const char *path, bool *is_one)
+{
+    struct error before = *self->error;
+    enum status status = may_be_serving(path) ? read_with(self, path, serving_kind()) : STATUS_BAD_DATA;
+    *is_one = status == STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_NO_MEMORY) {
+        *self->error = before;
+        status = STATUS_OK;
+    }
+    return status;
+}
+
+/* --- files of compiled code ----------------------------------------------------------------------------------------
+ */
+
+static enum status push_code(struct reading *self, const char *path)
+{
+    if (self->code_count == self->code_capacity) {
+        const size_t capacity = self->code_capacity == 0 ? 16 : 2 * self->code_capacity;
+        const char **code = realloc(self->code, capacity * sizeof *code);
+        if (code == NULL) {
+            return no_memory(self);
+        }
+        self->code = code;
+        self->code_capacity = capacity;
+    }
+    const char *copy = arena_copy_text(&self->evidence->arena, path, strlen(path));
+    if (copy == NULL) {
+        return no_memory(self);
+    }
+    self->code[self->code_count++] = copy;
+    return STATUS_OK;
+}
+
+/* A text in a folder that is a compiler's report as a whole: what only quotes one must not end the reading. */
+static enum status check_report(struct reading *self, const char *path)
+{
+    static const char *const endings[] = {".txt", ".out", ".err"};
+    const char *ending = strrchr(path, '.');
+    bool may_be_one = false;
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        may_be_one = may_be_one || strcmp(ending, endings[i]) == 0;
+    }
+    if (!may_be_one) {
+        return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0,
+                            "looks like compiled code, which a folder holds as .cubin, .ptx, .sass, .log, .json or "
+                            ".txt; name it by hand");
+    }
+    struct compiled_kernel_list kernels = {0};
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = file_read_text(path, CODE_TEXT_BYTES_MAX, &text, &length, self->error);
+    if (status == STATUS_OK) {
+        status = compiler_log_is_one(text, length)
+                     ? compiler_log_parse(text, length, path, &kernels, self->error)
+                     : resource_usage_text_parse(text, length, path, &kernels, self->error);
+    }
+    free(text);
+    compiled_kernel_list_release(&kernels);
+    return status;
+}
+
+/* compiled_code_read finds files of compiled code in folders itself, by their names; others are named to it. */
 static enum status take_code(struct reading *self, const char *path)
 {
-    if (!self->in_folder) {
-        self->code[self->code_count++] = path;
+    enum status status = STATUS_OK;
+    if (self->in_folder && code_file_kind_of(path) != CODE_FILE_KINDS) {
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    if (self->in_folder) {
+        status = check_report(self, path);
+    }
+    return status == STATUS_OK ? push_code(self, path) : status;
 }
 
 static enum status read_file(struct reading *self, const char *path)
 {
     const struct evidence_kind *kind, *second;
+    bool is_serving = false;
     enum status status = evidence_recognise(path, &kind, &second, self->error);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK && kind->room == EVIDENCE_UNKNOWN) {
+        status = try_serving(self, path, &is_serving);
+    }
+    if (status != STATUS_OK || is_serving) {
         return status;
     }
     switch (kind->room) {
@@ -132,8 +259,9 @@ static enum status read_file(struct reading *self, const char *path)
         status = take_code(self, path);
         return status == STATUS_OK && second != NULL ? read_with(self, path, second) : status;
     case EVIDENCE_CLAIMS:
-    case EVIDENCE_SERVING:
         return read_with(self, path, kind);
+    case EVIDENCE_SERVING:
+        return is_second_form(self, path) ? STATUS_OK : read_with(self, path, kind);
     case EVIDENCE_IGNORED:
         return STATUS_OK;
     case EVIDENCE_REFUSED:
@@ -165,6 +293,7 @@ static enum status read_folder(struct reading *self, const char *path)
     struct evidence_paths files = {0};
     enum status status = evidence_walk(path, EVIDENCE_DEPTH_MAX, EVIDENCE_FILES_MAX, &files, self->error);
     self->in_folder = true;
+    self->folder = &files;
     for (size_t i = 0; i < files.count && status == STATUS_OK; i++) {
         status = read_file(self, files.items[i]);
         if (status != STATUS_OK && status != STATUS_NO_MEMORY) {
@@ -172,6 +301,7 @@ static enum status read_folder(struct reading *self, const char *path)
         }
     }
     self->in_folder = false;
+    self->folder = NULL;
     evidence_paths_release(&files);
     return status;
 }
@@ -179,11 +309,21 @@ static enum status read_folder(struct reading *self, const char *path)
 /* --- compiled code -------------------------------------------------------------------------------------------------
  */
 
+static bool begins_with_place(const char *problem, const char *path, size_t length)
+{
+    return strncmp(problem, path, length) == 0 && problem[length] == ':';
+}
+
+/* By another reader, with or without success. */
 static bool was_read(const struct evidence *evidence, const char *problem)
 {
     for (size_t i = 0; i < evidence->file_count; i++) {
-        const size_t length = strlen(evidence->files[i].path);
-        if (strncmp(problem, evidence->files[i].path, length) == 0 && problem[length] == ':') {
+        if (begins_with_place(problem, evidence->files[i].path, strlen(evidence->files[i].path))) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < evidence->problem_count && i < EVIDENCE_PROBLEMS_MAX; i++) {
+        if (begins_with_place(problem, evidence->problems[i], strcspn(evidence->problems[i], ":"))) {
             return true;
         }
     }
@@ -203,6 +343,19 @@ static void drop_answered_problems(const struct evidence *evidence, struct compi
     code->problem_count -= told - kept;
 }
 
+/* Folders alone, and nothing in them. */
+static enum status nothing_here(struct reading *self)
+{
+    const struct evidence *evidence = self->evidence;
+    if (evidence->problem_count > 0) {
+        return error_set(self->error, STATUS_BAD_DATA, "nothing could be read: %s", evidence->problems[0]);
+    }
+    return error_set_at(self->error, STATUS_NOT_FOUND, self->code[0], 0, 0,
+                        "nothing known here: no compiled code, trace, profiler's table, tuner's or serving results "
+                        "among %zu files",
+                        evidence->unknown_files);
+}
+
 static enum status read_code(struct reading *self, enum code_listing_choice listing)
 {
     struct evidence *evidence = self->evidence;
@@ -210,17 +363,18 @@ static enum status read_code(struct reading *self, enum code_listing_choice list
         return STATUS_OK;
     }
     enum status status = compiled_code_read(self->code, self->code_count, listing, &evidence->code, self->error);
+    const size_t folder_problems = evidence->code.problem_count; /* a file named by hand is an error instead */
     drop_answered_problems(evidence, &evidence->code);
     /* A folder without compiled code is fine where it holds other evidence. */
-    if ((status == STATUS_NOT_FOUND ||
-         (status == STATUS_BAD_DATA && evidence->code.count == 0 && evidence->code.problem_count == 0)) &&
-        evidence->file_count > 0) {
+    const bool has_none =
+        status == STATUS_NOT_FOUND || (status == STATUS_BAD_DATA && evidence->code.count == 0 && folder_problems > 0);
+    if (has_none && evidence->file_count > 0) {
         *self->error = (struct error){0};
         status = STATUS_OK;
     }
     evidence->skipped_links = evidence->code.skipped_links;
     evidence->skipped_folders = evidence->code.skipped_folders;
-    return status;
+    return status == STATUS_NOT_FOUND ? nothing_here(self) : status;
 }
 
 enum status evidence_read(const char *const *paths, size_t path_count, enum code_listing_choice listing,
@@ -229,14 +383,10 @@ enum status evidence_read(const char *const *paths, size_t path_count, enum code
     struct error own_error = {0};
     struct reading self = {.evidence = evidence, .error = error != NULL ? error : &own_error};
     enum status status = STATUS_OK;
-    self.code = calloc(path_count + 1, sizeof *self.code);
-    if (self.code == NULL) {
-        return no_memory(&self);
-    }
     for (size_t i = 0; i < path_count && status == STATUS_OK; i++) {
         if (is_folder(paths[i])) {
-            self.code[self.code_count++] = paths[i];
-            status = read_folder(&self, paths[i]);
+            status = push_code(&self, paths[i]);
+            status = status == STATUS_OK ? read_folder(&self, paths[i]) : status;
         } else {
             status = read_file(&self, paths[i]);
         }
