@@ -24,6 +24,7 @@ const struct command command_table[] = {
     {"judge", JUDGE_SUMMARY, JUDGE_USAGE, JUDGE_HELP, command_judge},
     {"ledger", LEDGER_SUMMARY, LEDGER_USAGE, LEDGER_HELP, command_ledger},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
+    {"report", REPORT_SUMMARY, REPORT_USAGE, REPORT_HELP, command_report},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},
     {"version", VERSION_SUMMARY, VERSION_USAGE, VERSION_HELP, command_version},
     {"help", HELP_SUMMARY, HELP_USAGE, HELP_HELP, command_help},
