@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_buffer.h"
 #include "cli/prediction.h"
@@ -193,6 +194,32 @@ static bool weigh_occupancy(struct reconciliation *self, const struct claim_case
     return changes;
 }
 
+/* Rounds of CTAs that a stated grid makes; other grids differ from launch to launch and are not compared. */
+static bool weigh_grid(struct reconciliation *self, const struct claim_case *item,
+                       struct reconcile_conclusion *conclusion)
+{
+    bool changes = false;
+    for (size_t d = 0; d < conclusion->device_count; d++) {
+        const double sms = gpu_device_value(conclusion->devices[d], GPU_FIGURE_SM_COUNT);
+        double rounds[RECONCILE_STORIES_MAX];
+        for (size_t s = 0; s < conclusion->story_count; s++) {
+            const struct claim_value *grid = &item->stories[s].figures[CLAIM_GRID];
+            const struct claim_occupancy *occupancy = reconcile_occupancy(conclusion, d, s);
+            rounds[s] = claim_value_is_exact(grid) && occupancy->is_known && occupancy->ctas_low > 0
+                            ? ceil(grid->low / (sms * occupancy->ctas_low))
+                            : (double)NAN;
+        }
+        for (size_t s = 1; s < conclusion->story_count; s++) {
+            if (isfinite(rounds[0]) && isfinite(rounds[s]) && rounds[0] != rounds[s]) {
+                say(self, conclusion->reasons, "on %s it decides the rounds of CTAs: %.0f against %.0f",
+                    conclusion->devices[d]->name, rounds[0], rounds[s]);
+                changes = true;
+            }
+        }
+    }
+    return changes;
+}
+
 /* --- the scenario turned round -------------------------------------------------------------------------------------
  */
 
@@ -354,6 +381,30 @@ static void say_arguments(struct reconciliation *self, struct reconcile_conclusi
     say(self, conclusion->checks, "print the kernel's arguments where it is launched: %s", first);
 }
 
+/* The order of trust takes it that what ran is what runs: a build made after the record may be a later version. */
+static void say_newer_build(struct reconciliation *self, const struct claim_case *item,
+                            struct reconcile_conclusion *conclusion)
+{
+    enum {
+        SURELY_LATER_S = 60
+    };
+    const struct kernel_claim *trusted = &self->claims->items[item->stories[0].lead];
+    struct stat record, build;
+    if (claim_rank_of(trusted->source)->kind != CLAIM_LAUNCHED || stat(trusted->file, &record) != 0) {
+        return;
+    }
+    for (size_t s = 1; s < conclusion->story_count; s++) {
+        const struct kernel_claim *other = &self->claims->items[item->stories[s].lead];
+        if (claim_rank_of(other->source)->kind == CLAIM_BUILT && stat(other->file, &build) == 0 &&
+            build.st_mtime > record.st_mtime + SURELY_LATER_S) {
+            say(self, conclusion->reasons,
+                "%.200s was written after %.200s: it may be a later version, and the record the stale one", other->file,
+                trusted->file);
+            return;
+        }
+    }
+}
+
 static void say_checks(struct reconciliation *self, const struct claim_case *item,
                        struct reconcile_conclusion *conclusion)
 {
@@ -400,7 +451,7 @@ static enum reconcile_verdict verdict_of(const struct claim_case *item)
 static bool is_about_launch(const struct claim_case *item)
 {
     static const enum claim_figure launch[] = {CLAIM_REGISTERS,    CLAIM_THREADS,  CLAIM_LAUNCH_SMEM, CLAIM_STATIC_SMEM,
-                                               CLAIM_DYNAMIC_SMEM, CLAIM_BARRIERS, CLAIM_CLUSTER};
+                                               CLAIM_DYNAMIC_SMEM, CLAIM_BARRIERS, CLAIM_CLUSTER,     CLAIM_GRID};
     for (size_t i = 0; i < sizeof launch / sizeof launch[0]; i++) {
         const struct claim_comparison *comparison = claim_case_comparison(item, launch[i]);
         if (comparison != NULL && comparison->reading_count > 1) {
@@ -426,6 +477,7 @@ static enum status conclude(struct reconciliation *self, const struct claim_case
     enum status status = choose_devices(self, item, conclusion, error);
     if (status == STATUS_OK) {
         changes = weigh_occupancy(self, item, conclusion);
+        changes = weigh_grid(self, item, conclusion) || changes;
     }
     if (status == STATUS_OK && scenario_describes(self, item, conclusion)) {
         status = turn_round(self, item, conclusion, &changes, error);
@@ -440,6 +492,7 @@ static enum status conclude(struct reconciliation *self, const struct claim_case
     if (!is_about_launch(item)) {
         say(self, conclusion->reasons, "no occupancy and no limit follows from the figures that differ");
     }
+    say_newer_build(self, item, conclusion);
     if (conclusion->matters != RECONCILE_NO) {
         say_checks(self, item, conclusion);
     }
