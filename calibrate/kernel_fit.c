@@ -7,6 +7,7 @@
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct fit_problem {
     const uint32_t *which;
     size_t count;
     const double *factor; /* NULL or count x count */
+    uint32_t *order;      /* in which the rows are timed: those of one tile loop after each other */
     uint32_t free_count;
     enum parameter_id free[PARAMETER_COUNT];
     struct layer_memo memo;
@@ -87,7 +89,8 @@ static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
         return GSL_EDOM;
     }
     memset(&problem->memo, 0, sizeof problem->memo);
-    for (size_t i = 0; i < problem->count; i++) {
+    for (size_t place = 0; place < problem->count; place++) {
+        const size_t i = problem->order[place];
         const struct kernel_row *row = row_of(problem, i);
         struct layer_time time;
         layer_time_predict_next(&model, &row->layer, &problem->memo, &time);
@@ -264,6 +267,47 @@ static enum status check_rows(const struct fit_problem *problem, struct error *e
     return status;
 }
 
+struct timed_row {
+    const struct kernel_case *kernel; /* the first of its layer */
+    uint32_t row;
+};
+
+/* Rows whose iteration costs the same are neighbours, so that the memory of the last one serves (tile_cost.h). */
+static int compare_loops(const void *left, const void *right)
+{
+    const struct timed_row *a = left, *b = right;
+    const size_t first = offsetof(struct tile_loop, buffers), last = offsetof(struct tile_loop, prologue_bytes);
+    const int order = memcmp((const unsigned char *)&a->kernel->loop + first,
+                             (const unsigned char *)&b->kernel->loop + first, last - first);
+    if (order != 0) {
+        return order;
+    }
+    if (a->kernel->launch.threads != b->kernel->launch.threads) {
+        return a->kernel->launch.threads < b->kernel->launch.threads ? -1 : 1;
+    }
+    return a->row < b->row ? -1 : 1;
+}
+
+/* Changes the speed and nothing else: rows are independent. */
+static enum status order_rows(struct fit_problem *problem, struct error *error)
+{
+    struct timed_row *rows = malloc((problem->count + 1) * sizeof *rows);
+    problem->order = malloc((problem->count + 1) * sizeof *problem->order);
+    if (!rows || !problem->order) {
+        free(rows);
+        return error_set(error, STATUS_NO_MEMORY, "no memory to fit %zu rows", problem->count);
+    }
+    for (size_t i = 0; i < problem->count; i++) {
+        rows[i] = (struct timed_row){&row_of(problem, i)->layer.kernels[0], (uint32_t)i};
+    }
+    qsort(rows, problem->count, sizeof *rows, compare_loops);
+    for (size_t i = 0; i < problem->count; i++) {
+        problem->order[i] = rows[i].row;
+    }
+    free(rows);
+    return STATUS_OK;
+}
+
 enum status kernel_fit_run(const struct gpu_device *device, const struct model_parameters *priors,
                            const struct kernel_row *rows, const uint32_t *which, size_t count, const double *factor,
                            struct kernel_fit *fit, struct error *error)
@@ -275,7 +319,9 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
     gsl_errors_install();
     gsl_errors_clear();
     enum status status = check_rows(&problem, error);
+    status = status == STATUS_OK ? order_rows(&problem, error) : status;
     if (status != STATUS_OK) {
+        free(problem.order);
         return status;
     }
     for (int i = 0; i < PARAMETER_COUNT; i++) {
@@ -298,5 +344,6 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
     gsl_matrix_free(covariance);
     gsl_vector_free(start);
     gsl_multifit_nlinear_free(workspace);
+    free(problem.order);
     return status;
 }

@@ -11,8 +11,6 @@
 #include "evidence/code/code_profile_private.h"
 #include "evidence/code/code_trip.h"
 
-#define UNKNOWN_TURNS 8.0 /* a loop inside a loop is where the work is: only for ranking loops */
-
 const char *code_traffic_name(enum code_traffic traffic)
 {
     static const char *const names[CODE_TRAFFIC_COUNT] = {"global_load",  "global_store", "async_copy", "shared_load",
@@ -29,134 +27,6 @@ void code_note(struct code_profile *profile, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(profile->notes[profile->note_count++], sizeof profile->notes[0], format, arguments);
     va_end(arguments);
-}
-
-/* ---- which loop: CODE-1
- * ------------------------------------------------------------------------------------------------ */
-/* Work of one turn of a loop's own blocks, inner loops not included. */
-struct loop_work {
-    double flop, bytes, instructions;
-    double copies; /* loads and copies from global memory */
-    double waits;  /* mbarrier operations */
-    double weight; /* times it runs, as far as it can be ranked */
-};
-
-double code_flop_of(const struct code_instruction *item)
-{
-    switch ((unsigned)item->op) { /* the other operations are not listed */
-    case CODE_OP_MMA:
-        return 2.0 * item->m * item->n * item->k;
-    case CODE_OP_WGMMA: /* of four warps */
-        return 2.0 * item->m * item->n * item->k / 4;
-    case CODE_OP_TCGEN05: /* the shape is not in the text: at least this */
-        return 2.0 * 128 * 64 * 16;
-    default:
-        return 0;
-    }
-}
-
-static void add_work(struct loop_work *work, const struct code_instruction *item)
-{
-    work->flop += code_flop_of(item);
-    work->instructions++;
-    switch ((unsigned)item->op) { /* the other operations are not listed */
-    case CODE_OP_GLOBAL_LOAD:
-    case CODE_OP_ASYNC_COPY:
-    case CODE_OP_BULK_COPY:
-    case CODE_OP_TENSOR_COPY:
-        work->copies += item->to_global ? 0 : 1;
-        work->bytes += 32.0 * (item->lane_bytes > 0 ? item->lane_bytes : 4);
-        break;
-    case CODE_OP_GLOBAL_STORE:
-    case CODE_OP_ATOMIC:
-        work->bytes += 32.0 * (item->lane_bytes > 0 ? item->lane_bytes : 4);
-        break;
-    case CODE_OP_MBARRIER:
-        work->waits++;
-        break;
-    default:
-        break;
-    }
-}
-
-static bool works_more(const struct loop_work *a, const struct loop_work *b)
-{
-    const double flop_a = a->flop * a->weight, flop_b = b->flop * b->weight;
-    const double bytes_a = a->bytes * a->weight, bytes_b = b->bytes * b->weight;
-    if (flop_a != flop_b) {
-        return flop_a > flop_b;
-    }
-    if (bytes_a != bytes_b) {
-        return bytes_a > bytes_b;
-    }
-    return a->instructions * a->weight > b->instructions * b->weight;
-}
-
-static void measure_loops(const struct code_profiler *self, struct loop_work *works)
-{
-    const struct code_graph *graph = &self->graph;
-    for (uint32_t i = 0; i < graph->loop_count; i++) {
-        const struct code_loop *loop = &graph->loops[i];
-        for (uint32_t j = 0; j < loop->block_count; j++) {
-            const struct code_block *block = &graph->blocks[loop->blocks[j]];
-            for (size_t k = 0; k < block->count; k++) {
-                add_work(&works[i], &self->listing->items[block->first + k]);
-            }
-        }
-        const double around = loop->parent == CODE_NONE ? 1 : works[loop->parent].weight;
-        const double turns = isnan(loop->trip.turns) ? UNKNOWN_TURNS : loop->trip.turns;
-        works[i].weight = fmin(around * fmax(turns, 1), 1e100);
-    }
-}
-
-/* The loop with most work; if it only works on what the loop around it copies, that one. */
-static uint32_t choose_loop(const struct code_profiler *self, const struct loop_work *works)
-{
-    const struct code_graph *graph = &self->graph;
-    uint32_t best = CODE_NONE;
-    for (uint32_t i = 0; i < graph->loop_count; i++) {
-        if (best == CODE_NONE || works_more(&works[i], &works[best])) {
-            best = i;
-        }
-    }
-    while (best != CODE_NONE) {
-        double copies = 0, waits = 0;
-        const uint32_t parent = graph->loops[best].parent;
-        for (uint32_t i = best; i <= graph->loops[best].inner_last; i++) {
-            copies += works[i].copies;
-            waits += works[i].waits;
-        }
-        if (copies > 0 || waits > 0 || parent == CODE_NONE || works[parent].copies == 0) {
-            break;
-        }
-        best = parent;
-    }
-    return best;
-}
-
-/* Another loop whose copies the main one waits for. */
-static uint32_t choose_producer(const struct code_profiler *self, const struct loop_work *works, uint32_t main_loop)
-{
-    const struct code_graph *graph = &self->graph;
-    uint32_t best = CODE_NONE;
-    double copies = 0, waits = 0, flop = 0;
-    for (uint32_t i = main_loop; i <= graph->loops[main_loop].inner_last; i++) {
-        copies += works[i].copies;
-        waits += works[i].waits;
-        flop += works[i].flop;
-    }
-    if (copies > 0 || waits == 0 || flop == 0) {
-        return CODE_NONE;
-    }
-    for (uint32_t i = 0; i < graph->loop_count; i++) {
-        const bool apart = i < main_loop || i > graph->loops[main_loop].inner_last;
-        const bool around = i < main_loop && graph->loops[i].inner_last >= main_loop;
-        if (apart && !around && works[i].copies > 0 &&
-            (best == CODE_NONE || works[i].copies * works[i].weight > works[best].copies * works[best].weight)) {
-            best = i;
-        }
-    }
-    return best;
 }
 
 /* ---- stretches ------------------------------------------------------------------------------------------------- */
@@ -571,12 +441,12 @@ static bool compute(struct code_profiler *self)
 {
     struct code_profile *profile = self->profile;
     const struct code_graph *graph = &self->graph;
-    struct loop_work *works = arena_allocate(&self->arena, (size_t)graph->loop_count + 1, sizeof *works);
+    struct code_loop_work *works = arena_allocate(&self->arena, (size_t)graph->loop_count + 1, sizeof *works);
     if (works == NULL) {
         return false;
     }
-    measure_loops(self, works);
-    profile->main_loop = choose_loop(self, works);
+    code_loops_measure(self, works);
+    profile->main_loop = code_choose_loop(self, works);
     if (code_dataflow_compute(self->listing, graph, profile->main_loop, &self->arena, &self->flow) != STATUS_OK ||
         !mark_stretches(self, profile->main_loop) ||
         !tally_code(self, CODE_NONE, CODE_STRETCH_PROLOGUE, &profile->prologue)) {
@@ -584,7 +454,7 @@ static bool compute(struct code_profiler *self)
     }
     if (profile->main_loop != CODE_NONE) {
         describe_loop(self);
-        const uint32_t producer = choose_producer(self, works, profile->main_loop);
+        const uint32_t producer = code_choose_producer(self, works, profile->main_loop);
         if (!tally_code(self, profile->main_loop, CODE_STRETCH_LOOP, &profile->iteration) ||
             !tally_code(self, CODE_NONE, CODE_STRETCH_EPILOGUE, &profile->epilogue) ||
             (producer != CODE_NONE && !tally_code(self, producer, CODE_STRETCH_LOOP, &profile->producer))) {

@@ -24,6 +24,20 @@ struct code_profiler {
     unsigned char *stretch; /* enum code_stretch by block */
 };
 
+/* Work of one turn of a loop's own blocks, inner loops not included. */
+struct code_loop_work {
+    double flop, bytes, instructions;
+    double copies; /* loads and copies from global memory */
+    double waits;  /* mbarrier operations */
+    double weight; /* times it runs, as far as it can be ranked */
+};
+
+/* Of every loop of the graph, outer before inner. */
+void code_loops_measure(const struct code_profiler *self, struct code_loop_work *works);
+/* The main loop; CODE_NONE: there is none. */
+uint32_t code_choose_loop(const struct code_profiler *self, const struct code_loop_work *works);
+/* Another loop whose copies the main one waits for; CODE_NONE: none. */
+uint32_t code_choose_producer(const struct code_profiler *self, const struct code_loop_work *works, uint32_t main_loop);
 /* Of one warp; 0 for what is no product. */
 double code_flop_of(const struct code_instruction *item);
 /* By block: 1 where a turn of loop `root` that runs it does not run another side of a branch, which stands for it. Lies

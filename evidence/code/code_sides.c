@@ -12,7 +12,6 @@ struct side_work {
 
 struct sides {
     const struct code_profiler *self;
-    uint32_t root;           /* loop whose turn is looked at */
     struct side_work *below; /* by block: of all that it dominates, one side of each branch */
     unsigned char *left_out;
 };
@@ -103,7 +102,7 @@ static void choose_side(struct sides *sides, uint32_t branch)
 unsigned char *code_sides_left_out(const struct code_profiler *self, uint32_t root, struct arena *arena)
 {
     const struct code_graph *graph = &self->graph;
-    struct sides sides = {.self = self, .root = root};
+    struct sides sides = {.self = self};
     sides.below = arena_allocate(arena, (size_t)graph->block_count + 1, sizeof *sides.below);
     sides.left_out = arena_allocate(arena, (size_t)graph->block_count + 1, 1);
     if (sides.below == NULL || sides.left_out == NULL) {

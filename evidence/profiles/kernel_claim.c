@@ -100,6 +100,16 @@ enum status kernel_claim_parameter(struct kernel_claim_list *list, struct kernel
     return STATUS_OK;
 }
 
+/* Text of a file that was cut within a character must not spoil what is printed as JSON later. */
+static void replace_broken_characters(char *text)
+{
+    size_t length = strlen(text), at = 0, bad;
+    while (utf8_check(text + at, length - at, &bad) != STATUS_OK) {
+        at += bad;
+        text[at++] = '?';
+    }
+}
+
 void kernel_claim_remark(struct kernel_claim_list *list, struct kernel_claim *claim, const char *format, ...)
 {
     char text[512];
@@ -107,6 +117,7 @@ void kernel_claim_remark(struct kernel_claim_list *list, struct kernel_claim *cl
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    replace_broken_characters(text);
     struct text_buffer note = {0};
     text_buffer_append_format(&note, "%s%s%s", claim->note, claim->note[0] != '\0' ? "; " : "", text);
     const char *copy = note.failed ? NULL : arena_copy_text(&list->arena, note.text, note.length);
@@ -123,5 +134,6 @@ void kernel_claim_skip(struct kernel_claim_list *list, const char *format, ...)
         va_start(arguments, format);
         (void)vsnprintf(list->first_skipped, sizeof list->first_skipped, format, arguments);
         va_end(arguments);
+        replace_broken_characters(list->first_skipped);
     }
 }

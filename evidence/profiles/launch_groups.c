@@ -31,7 +31,7 @@ struct launch_groups {
     struct launch_group *groups;
     size_t slot_count; /* a power of two, at least twice count */
     uint32_t *slots;   /* group + 1; 0 free */
-    size_t sample_total;
+    size_t sample_total, name_bytes;
     struct random_stream random; /* the same sample every time */
 };
 
@@ -264,8 +264,10 @@ enum status launch_groups_add(struct launch_groups *groups, const struct launch 
     size_t slot = find_slot(groups, launch, hash);
     bool is_added = groups->slots[slot] == 0;
     size_t index = SIZE_MAX;
-    if (is_added && groups->count == LAUNCH_GROUPS_MAX) {
-        kernel_claim_skip(groups->list, "%s: more than %d different launches", groups->file, LAUNCH_GROUPS_MAX);
+    size_t name_bytes = launch->name_length + launch->device_length;
+    if (is_added && (groups->count == LAUNCH_GROUPS_MAX || name_bytes > LAUNCH_NAME_BYTES_MAX - groups->name_bytes)) {
+        kernel_claim_skip(groups->list, "%s: more than %d different launches, or %d bytes of their names", groups->file,
+                          LAUNCH_GROUPS_MAX, LAUNCH_NAME_BYTES_MAX);
         is_added = false;
     } else {
         size_t group = groups->count;
@@ -274,6 +276,7 @@ enum status launch_groups_add(struct launch_groups *groups, const struct launch 
             if (status != STATUS_OK) {
                 return status;
             }
+            groups->name_bytes += name_bytes;
         } else {
             group = groups->slots[slot] - 1;
         }
