@@ -163,7 +163,7 @@ static void replay_file(const char *path, size_t repeats, size_t runs)
         fail(&error);
     }
     for (size_t c = 0; c < replay.table.config_count; c++) {
-        failures += !isfinite(replay.table.times_s[c]);
+        failures += isfinite(replay.table.times_s[c]) ? 0 : 1;
         replay.least = isfinite(replay.table.times_s[c]) ? fmin(replay.least, replay.table.times_s[c]) : replay.least;
     }
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
