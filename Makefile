@@ -433,19 +433,21 @@ compile_commands.json: FORCE ## for editors and clang-tidy
 INSTALLED_HEADERS := $(addprefix $(DESTDIR)$(PREFIX)/include/occam/,$(PUBLIC_HEADERS) occam.h)
 install: all $(BUILD)/occam.pc ## install below PREFIX (default /usr/local), DESTDIR for packaging
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 \
-	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(sort $(dir $(INSTALLED_HEADERS)))
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/occam/python \
+	    $(sort $(dir $(INSTALLED_HEADERS)))
 	@install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/occam
 	@install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/liboccam.a
 	@install -m 644 $(BUILD)/occam.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/occam.pc
 	@install -m 644 $(BUILD)/occam.1 $(DESTDIR)$(PREFIX)/share/man/man1/occam.1
 	@install -m 644 completions/occam.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/occam
+	@install -m 644 bindings/python/occam_prune.py $(DESTDIR)$(PREFIX)/share/occam/python/occam_prune.py
 	@for header in $(PUBLIC_HEADERS) occam.h; do \
 	    install -m 644 $$header $(DESTDIR)$(PREFIX)/include/occam/$$header || exit 1; done
-	@echo 'installed below $(DESTDIR)$(PREFIX): bin/occam, lib/liboccam.a, include/occam, man page, completion'
+	@echo 'installed below $(DESTDIR)$(PREFIX): bin/occam, lib/liboccam.a, include/occam, share/occam/python, man page, completion'
 uninstall: ## remove what install put there
 	@rm -f $(DESTDIR)$(PREFIX)/bin/occam $(DESTDIR)$(PREFIX)/lib/liboccam.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/occam.pc \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/occam.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/occam
-	@rm -rf $(DESTDIR)$(PREFIX)/include/occam
+	@rm -rf $(DESTDIR)$(PREFIX)/include/occam $(DESTDIR)$(PREFIX)/share/occam
 portable: $(call objects_of,$(CLI_SOURCES)) $(LIBRARY) ## dist/occam: program, its libraries, plans and device_run.sh in one folder, for a GPU host
 	@CC='$(CC)' .ci/portable dist/occam '$(ALL_LDFLAGS)' '$(filter %.o,$^) $(LIBRARY) $(LIB_LIBS)'
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(EXAMPLE_SOURCES))

@@ -20,6 +20,7 @@ struct candidates {
     size_t count, stride;
     double *gradients, *features; /* count x PARAMETER_COUNT, count x CALIBRATION_FEATURE_COUNT */
     double *covariance;           /* count x count, of ln(time) given what is chosen */
+    double *squares;              /* count: sum of the squares of each line of it */
 };
 
 static enum status fill_candidates(const struct gpu_device *device, const struct model_parameters *priors,
@@ -97,18 +98,22 @@ static void fill_covariance(struct candidates *self, unsigned varying)
     }
 }
 
+static double squares_of(const double *line, size_t count)
+{
+    double sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        sum += line[j] * line[j];
+    }
+    return sum;
+}
+
 /* The candidate whose measurement takes most off the summed variance of all. */
 static size_t best_candidate(const struct candidates *self, const bool *taken)
 {
     size_t best = 0;
     double most = -1;
     for (size_t i = 0; i < self->count; i++) {
-        const double *line = self->covariance + i * self->count;
-        double gain = 0;
-        for (size_t j = 0; j < self->count && !taken[i]; j++) {
-            gain += line[j] * line[j];
-        }
-        gain /= line[i] + row_variance;
+        const double gain = self->squares[i] / (self->covariance[i * self->count + i] + row_variance);
         if (!taken[i] && gain > most) {
             most = gain;
             best = i;
@@ -117,6 +122,7 @@ static size_t best_candidate(const struct candidates *self, const bool *taken)
     return best;
 }
 
+/* The squares of each line go along: the matrix is larger than any cache. */
 static void observe(struct candidates *self, size_t chosen, double *column)
 {
     const double scale = 1 / (self->covariance[chosen * self->count + chosen] + row_variance);
@@ -127,12 +133,33 @@ static void observe(struct candidates *self, size_t chosen, double *column)
         for (size_t j = 0; j < self->count; j++) {
             line[j] -= factor * column[j];
         }
+        self->squares[i] = squares_of(line, self->count);
     }
 }
 
-enum status design_choose(const struct gpu_device *device, const struct model_parameters *priors,
-                          const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
-                          struct error *error)
+static void choose(struct candidates *self, size_t wanted, const struct design_watch *watch, double *column,
+                   bool *taken, uint32_t *chosen)
+{
+    fill_covariance(self, standardise(self));
+    for (size_t i = 0; i < self->count; i++) {
+        self->squares[i] = squares_of(self->covariance + i * self->count, self->count);
+    }
+    for (size_t k = 0; k < wanted; k++) {
+        const size_t best = best_candidate(self, taken);
+        taken[best] = true;
+        chosen[k] = (uint32_t)(best * self->stride);
+        if (k + 1 < wanted) {
+            observe(self, best, column);
+        }
+        if (watch) {
+            watch->progress(watch->context, k + 1, wanted);
+        }
+    }
+}
+
+enum status design_choose_watched(const struct gpu_device *device, const struct model_parameters *priors,
+                                  const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
+                                  const struct design_watch *watch, struct error *error)
 {
     struct candidates self = {.stride = count / CANDIDATES_MAX + 1};
     self.count = count ? (count - 1) / self.stride + 1 : 0;
@@ -143,27 +170,30 @@ enum status design_choose(const struct gpu_device *device, const struct model_pa
     self.gradients = calloc(self.count * PARAMETER_COUNT + 1, sizeof(double));
     self.features = calloc(self.count * CALIBRATION_FEATURE_COUNT + 1, sizeof(double));
     self.covariance = malloc((self.count * self.count + 1) * sizeof(double));
+    self.squares = malloc((self.count + 1) * sizeof(double));
     double *column = malloc((self.count + 1) * sizeof *column);
     bool *taken = calloc(self.count + 1, sizeof *taken);
     enum status status = STATUS_OK;
-    if (!self.gradients || !self.features || !self.covariance || !column || !taken) {
+    if (!self.gradients || !self.features || !self.covariance || !self.squares || !column || !taken) {
         status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu candidates", self.count);
     } else {
         status = fill_candidates(device, priors, rows, &self, error);
     }
     if (status == STATUS_OK) {
-        fill_covariance(&self, standardise(&self));
-        for (size_t k = 0; k < wanted; k++) {
-            const size_t best = best_candidate(&self, taken);
-            taken[best] = true;
-            observe(&self, best, column);
-            chosen[k] = (uint32_t)(best * self.stride);
-        }
+        choose(&self, wanted, watch, column, taken, chosen);
     }
     free(self.gradients);
     free(self.features);
     free(self.covariance);
+    free(self.squares);
     free(column);
     free(taken);
     return status;
+}
+
+enum status design_choose(const struct gpu_device *device, const struct model_parameters *priors,
+                          const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
+                          struct error *error)
+{
+    return design_choose_watched(device, priors, rows, count, wanted, chosen, NULL, error);
 }

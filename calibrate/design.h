@@ -12,4 +12,14 @@ MUST_CHECK enum status design_choose(const struct gpu_device *device, const stru
                                      const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
                                      struct error *error);
 
+/* Told after every choice, in the caller's thread. */
+struct design_watch {
+    void (*progress)(void *context, size_t done, size_t wanted);
+    void *context;
+};
+/* The same, watched; watch may be NULL. */
+MUST_CHECK enum status design_choose_watched(const struct gpu_device *device, const struct model_parameters *priors,
+                                             const struct kernel_row *rows, size_t count, size_t wanted,
+                                             uint32_t *chosen, const struct design_watch *watch, struct error *error);
+
 #endif

@@ -5,6 +5,7 @@
 #ifndef OCCAM_CLI_CALIBRATE_H
 #define OCCAM_CLI_CALIBRATE_H
 
+#include "calibrate/design.h"
 #include "calibrate/kernel_calibration.h"
 #include "calibrate/measured_rows.h"
 #include "cli/options.h"
@@ -49,6 +50,8 @@ MUST_CHECK enum status calibrate_train(const struct calibrate_options *options, 
 MUST_CHECK enum status calibrate_answer_print(const struct calibrate_answer *answer, struct error *error);
 /* The configurations to measure, of the scenario's whole space. */
 MUST_CHECK enum status calibrate_design(const struct calibrate_options *options, struct error *error);
+/* Progress of a choice on a terminal's stderr, NULL elsewhere. Static. */
+const struct design_watch *calibrate_design_watch(void);
 /* STATUS_TOLERANCE_FAILED, with nothing in *error, where the calibration does not hold. */
 MUST_CHECK enum status calibrate_check(const struct calibrate_options *options, const struct operands *files,
                                        struct error *error);

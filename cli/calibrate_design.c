@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text_buffer.h"
 #include "base/units.h"
 #include "calibrate/config_space.h"
-#include "calibrate/design.h"
 #include "cli/calibrate.h"
 #include "cli/report.h"
 #include "model/predict/kernel_time.h"
@@ -157,6 +157,18 @@ static enum status print(struct candidates *self, size_t wanted, enum output_for
     return status;
 }
 
+static void show_progress(void *context, size_t done, size_t wanted)
+{
+    (void)context;
+    (void)fprintf(stderr, done == wanted ? "\r\033[K" : "\r%zu of %zu chosen", done, wanted);
+}
+
+const struct design_watch *calibrate_design_watch(void)
+{
+    static const struct design_watch watch = {show_progress, NULL};
+    return isatty(STDERR_FILENO) ? &watch : NULL;
+}
+
 static enum status choose(struct candidates *self, size_t wanted, struct error *error)
 {
     struct model_parameters priors;
@@ -171,9 +183,10 @@ static enum status choose(struct candidates *self, size_t wanted, struct error *
         return error_set(error, STATUS_BAD_DATA, "%zu configurations wanted, but only %zu can run", wanted,
                          self->count);
     }
-    return status == STATUS_OK ? design_choose(scenario_device(self->inputs.scenario), &priors, self->rows, self->count,
-                                               wanted, self->chosen, error)
-                               : status;
+    return status == STATUS_OK
+               ? design_choose_watched(scenario_device(self->inputs.scenario), &priors, self->rows, self->count, wanted,
+                                       self->chosen, calibrate_design_watch(), error)
+               : status;
 }
 
 enum status calibrate_design(const struct calibrate_options *options, struct error *error)

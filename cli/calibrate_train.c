@@ -9,7 +9,6 @@
 #include "base/csv.h"
 #include "base/random.h"
 #include "base/statistics.h"
-#include "calibrate/design.h"
 #include "cli/calibrate.h"
 #include "cli/program_version.h"
 #include "evidence/calibration_file.h"
@@ -107,8 +106,9 @@ static enum status split_by_design(const struct calibrate_inputs *inputs, size_t
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows", wanted);
     }
     model_parameters_init(&priors);
-    const enum status status = design_choose(scenario_device(inputs->scenario), &priors, inputs->rows.rows,
-                                             inputs->rows.count, wanted, chosen, error);
+    const enum status status =
+        design_choose_watched(scenario_device(inputs->scenario), &priors, inputs->rows.rows, inputs->rows.count, wanted,
+                              chosen, calibrate_design_watch(), error);
     for (size_t i = 0; i < wanted && status == STATUS_OK; i++) {
         taken[chosen[i]] = true;
     }

@@ -295,9 +295,26 @@ static enum status print_text(const struct report *report, const struct question
     return status;
 }
 
-static enum status answer(struct question *question, struct curve_options *options, enum output_format format,
+/* Runs that determine no law are still worth seeing; `why` stays the answer. */
+static enum status show_runs_alone(const struct measured_runs *runs, enum status why)
+{
+    struct report report = {0};
+    struct error ignored = {0};
+    char text[320];
+
+    curve_runs_record(&report, runs, NULL);
+    (void)printf("%zu run%s of %s\n", runs->count, runs->count == 1 ? "" : "s",
+                 measured_series_text(&runs->results.items[runs->first], text, sizeof text));
+    if (curve_runs_print(&report, runs, &ignored) != STATUS_OK)
+        (void)printf("%s\n", ignored.text);
+    report_release(&report);
+    return why;
+}
+
+static enum status answer(struct question *question, const struct curve_options *options, enum output_format format,
                           struct error *error)
 {
+    struct curve_options with_runs = *options;
     struct throughput_curve *curve = calloc(1, sizeof *curve);
     struct measured_runs runs = {0};
     struct report report = {0};
@@ -305,12 +322,14 @@ static enum status answer(struct question *question, struct curve_options *optio
 
     if (curve == NULL)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the curve");
-    options->runs = &runs;
-    status = throughput_curve_make(question, options, curve, error);
+    with_runs.runs = &runs;
+    status = throughput_curve_make(question, &with_runs, curve, error);
     if (status == STATUS_OK) {
         record(&report, question, curve, &runs);
         status = format == OUTPUT_FORMAT_TEXT ? print_text(&report, question, curve, &runs, error)
                                               : report_print(&report, format, "points", stdout, error);
+    } else if (runs.count > 0 && format == OUTPUT_FORMAT_TEXT) {
+        status = show_runs_alone(&runs, status);
     }
     report_release(&report);
     measured_runs_release(&runs);

@@ -33,6 +33,7 @@ struct inspect_options {
     bool all_loops;
     uint64_t warps;
     const char *kernel, *arch, *output;
+    struct text_list columns;
     struct operands operands;
 };
 
@@ -70,6 +71,7 @@ static enum status read_options(int argc, char **argv, struct inspect_options *o
         {0, "warps", OPTION_COUNT, &options->warps, 1, 64},
         {.name = "loops", .kind = OPTION_FLAG, .target = &options->all_loops},
         {.letter = 'o', .name = "output", .kind = OPTION_TEXT, .target = &options->output},
+        {.name = "column", .kind = OPTION_LIST, .target = &options->columns},
     };
     uint32_t number;
     char suffix;
@@ -88,6 +90,8 @@ static enum status read_options(int argc, char **argv, struct inspect_options *o
     options->listing = (enum code_listing_choice)listing_choice;
     if (status == STATUS_OK && options->output != NULL && options->form == INSPECT_TABLE)
         status = error_set(error, STATUS_USAGE, "option --output goes with another --as than table");
+    if (status == STATUS_OK && options->columns.count > 0 && options->form != INSPECT_MEASUREMENTS)
+        status = error_set(error, STATUS_USAGE, "option --column goes with --as measurements");
     return status;
 }
 
@@ -99,6 +103,7 @@ struct inspection {
     struct evidence evidence;
     struct inspect_rows rows;
     struct inspect_claims claims;
+    const struct text_list *columns; /* --column */
     char device[GPU_NAME_SIZE];
 };
 
@@ -127,7 +132,7 @@ static enum status write_measurements(const struct inspection *self, const char 
                                       struct error *error)
 {
     (void)unused;
-    return inspect_measurements(&self->claims, stream, error);
+    return inspect_measurements(&self->claims, self->columns, stream, error);
 }
 
 static enum status write_curve(const struct inspection *self, const char *unused, FILE *stream, struct error *error)
@@ -209,26 +214,40 @@ static enum status write_launch(const struct inspection *self, const char *outpu
 /* --- answers -------------------------------------------------------------------------------------------------------
  */
 
+/* Compiled code was asked for, whatever else lies in its folders: it keeps its own table. */
+static bool is_about_code(const struct inspection *self)
+{
+    for (size_t i = 0; i < self->evidence.file_count; i++)
+        if (self->evidence.files[i].is_named)
+            return false;
+    return self->rows.count > 0;
+}
+
+static enum status print_tables(const struct inspection *self, size_t loops, struct error *error)
+{
+    const bool about_code = is_about_code(self);
+    enum status status = about_code ? inspect_print_table(&self->rows, error) : STATUS_OK;
+    if (status == STATUS_OK && self->evidence.file_count + self->evidence.problem_count > 0) {
+        if (about_code)
+            (void)printf("\nOther files there:\n");
+        status = inspect_evidence_print(&self->claims, about_code ? self->rows.count : 0, error);
+    }
+    if (status == STATUS_OK && self->rows.count > 0)
+        inspect_print_loops(&self->rows, loops);
+    return status;
+}
+
 static enum status answer_table(const struct inspection *self, const struct inspect_options *options,
                                 struct error *error)
 {
     struct report report = {0};
-    const size_t loops = options->all_loops ? SIZE_MAX : LOOPS_SHOWN;
-    const bool code_alone = self->evidence.file_count == 0;
-    enum status status = STATUS_OK;
-    if (options->format == OUTPUT_FORMAT_TEXT && code_alone)
-        return inspect_print(&self->rows, loops, error);
-    if (options->format == OUTPUT_FORMAT_TEXT) {
-        status = inspect_evidence_print(&self->claims, error);
-        if (status == STATUS_OK && self->rows.count > 0)
-            inspect_print_loops(&self->rows, loops);
-        return status;
-    }
+    const char *rows = is_about_code(self) ? "variants" : self->claims.count > 0 ? "claims" : "serving";
+    if (options->format == OUTPUT_FORMAT_TEXT)
+        return print_tables(self, options->all_loops ? SIZE_MAX : LOOPS_SHOWN, error);
     inspect_record(&self->rows, &report);
-    if (!code_alone)
+    if (self->evidence.file_count > 0)
         inspect_evidence_record(&self->claims, &report);
-    const char *rows = code_alone ? "variants" : self->claims.count > 0 ? "claims" : "serving";
-    status = report_print(&report, options->format, rows, stdout, error);
+    enum status status = report_print(&report, options->format, rows, stdout, error);
     report_release(&report);
     return status;
 }
@@ -302,6 +321,7 @@ int command_inspect(int argc, char **argv)
     struct inspection self = {0};
     struct error error = {0};
     enum status status = read_options(argc, argv, &options, &error);
+    self.columns = &options.columns;
     if (status == STATUS_OK)
         status = evidence_read(options.operands.items, options.operands.count, options.listing, &self.evidence, &error);
     if (status == STATUS_OK)

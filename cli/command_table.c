@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/command_texts.h"
+#include "cli/experiment_texts.h"
 
 const struct command command_table[] = {
     {"devices", DEVICES_SUMMARY, DEVICES_USAGE, DEVICES_HELP, command_devices},
@@ -19,6 +20,9 @@ const struct command command_table[] = {
     {"simulate", SIMULATE_SUMMARY, SIMULATE_USAGE, SIMULATE_HELP, command_simulate},
     {"validate", VALIDATE_SUMMARY, VALIDATE_USAGE, VALIDATE_HELP, command_validate},
     {"compare", COMPARE_SUMMARY, COMPARE_USAGE, COMPARE_HELP, command_compare},
+    {"hypothesis", HYPOTHESIS_SUMMARY, HYPOTHESIS_USAGE, HYPOTHESIS_HELP, command_hypothesis},
+    {"judge", JUDGE_SUMMARY, JUDGE_USAGE, JUDGE_HELP, command_judge},
+    {"ledger", LEDGER_SUMMARY, LEDGER_USAGE, LEDGER_HELP, command_ledger},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},
     {"version", VERSION_SUMMARY, VERSION_USAGE, VERSION_HELP, command_version},

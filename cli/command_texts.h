@@ -96,10 +96,9 @@ int command_help(int argc, char **argv);
 #define INSPECT_SUMMARY                                                                                                \
     "what files say of kernels: traces, profilers' tables, compiled code and its loops, tuners, benchmarks"
 #define INSPECT_USAGE                                                                                                  \
-    "inspect FILE|FOLDER ... [--as table|loops|scenario|measurements|curve] [--output FILE] [--kernel NAME] [--arch "  \
-    "A] [--warps N] "                                                                                                  \
-    "[--loops] "                                                                                                       \
-    "[--listing auto|ptx|sass] [--format text|json|csv]"
+    "inspect FILE|FOLDER ... [--as table|loops|scenario|measurements|curve] [--output FILE] "                          \
+    "[--column NAME=VALUE] [--kernel NAME] [--arch A] [--warps N] [--loops] [--listing auto|ptx|sass] "                \
+    "[--format text|json|csv]"
 #define INSPECT_HELP                                                                                                   \
     "Reads cubins, PTX, SASS (cuobjdump -sass, nvdisasm), logs of ptxas -v and NVRTC, reports of cuobjdump\n"          \
     "-res-usage, Triton's JSON, and folders of them such as a Triton cache. Files of one folder and stem are\n"        \
@@ -116,6 +115,8 @@ int command_help(int argc, char **argv);
     "                        table gives it grid and GPU; measurements: timed configurations as CSV for\n"             \
     "                        calibrate and validate; curve: points of a benchmark for occam curve\n"                   \
     "  -o, --output FILE     write there instead; a scenario FILE.yaml gets its table FILE.csv beside it\n"            \
+    "  --column NAME=VALUE   with --as measurements: one more column, such as M=4096 or the value of a knob of\n"      \
+    "                        the file, BLOCK=BM; repeatable\n"                                                         \
     "  --kernel NAME         this kernel only\n"                                                                       \
     "  --arch A              this architecture only, such as sm_90\n"                                                  \
     "  --warps N             warps per CTA for the loops of kernels of which no file tells the threads\n"              \

@@ -55,7 +55,7 @@ static void record_run(struct report *report, const struct serving_result *run, 
 {
     double law_ms = (double)NAN;
 
-    if (isfinite(run->running) && run->running > 0.0)
+    if (serving != NULL && isfinite(run->running) && run->running > 0.0)
         law_ms = step_time_evaluate(&serving->base, run->running) / SECONDS_PER_MS;
     report_begin_object(report, NULL);
     report_string(report, "file", run->file);

@@ -39,7 +39,8 @@ void inspect_record(const struct inspect_rows *rows, struct report *report);
 /* Table and, of up to loops_max variants, what their main loops do. */
 MUST_CHECK enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error);
 
-/* The loops alone. */
+/* The table and its remarks alone; the loops alone. */
+MUST_CHECK enum status inspect_print_table(const struct inspect_rows *rows, struct error *error);
 void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max);
 
 /* A table with one row per variant: knobs, resources, columns "loop.KEY" (docs/DATA.md). */

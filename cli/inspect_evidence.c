@@ -284,7 +284,7 @@ static void text_row(struct report *report, const struct kernel_claim *claim)
     report_end(report);
 }
 
-static enum status print_claims(const struct inspect_claims *claims, struct error *error)
+static enum status print_claims(const struct inspect_claims *claims, size_t first, struct error *error)
 {
     static const struct report_column columns[] = {{"kernel", "kernel", 0},
                                                    {"arch", "arch", 0},
@@ -307,7 +307,7 @@ static enum status print_claims(const struct inspect_claims *claims, struct erro
     bool has_configuration = false;
     struct report report = {0};
     report_begin_rows(&report, "rows");
-    for (size_t i = 0; i < claims->count && i < TABLE_ROWS_MAX; i++) {
+    for (size_t i = first; i < claims->count && i < first + TABLE_ROWS_MAX; i++) {
         text_row(&report, claims->items[i]);
         has_configuration = has_configuration || claims->items[i]->parameter_count > 0;
     }
@@ -315,8 +315,8 @@ static enum status print_claims(const struct inspect_claims *claims, struct erro
     count -= has_configuration ? 0 : 1;
     enum status status = report_print_table(&report, "rows", columns, count, stdout, error);
     report_release(&report);
-    if (status == STATUS_OK && claims->count > TABLE_ROWS_MAX) {
-        (void)printf("and %zu more: --kernel chooses, --format csv has all\n", claims->count - TABLE_ROWS_MAX);
+    if (status == STATUS_OK && claims->count > first + TABLE_ROWS_MAX) {
+        (void)printf("and %zu more: --kernel chooses, --format json has all\n", claims->count - first - TABLE_ROWS_MAX);
     }
     return status;
 }
@@ -350,14 +350,14 @@ static enum status print_serving(const struct evidence *evidence, struct error *
 }
 
 /* Each sentence once, with the first kernel that it is about. */
-static void print_notes(const struct inspect_claims *claims)
+static void print_notes(const struct inspect_claims *claims, size_t first)
 {
     enum {
         NOTES_MAX = 10
     };
     const char *told[NOTES_MAX];
     size_t counts[NOTES_MAX] = {0}, places[NOTES_MAX] = {0}, count = 0, more = 0;
-    for (size_t i = 0; i < claims->count; i++) {
+    for (size_t i = first; i < claims->count; i++) {
         const char *note = claims->items[i]->note;
         size_t n = 0;
         while (n < count && strcmp(told[n], note) != 0) {
@@ -386,10 +386,10 @@ static void print_notes(const struct inspect_claims *claims)
     }
 }
 
-static void print_remarks(const struct inspect_claims *claims)
+static void print_remarks(const struct inspect_claims *claims, size_t first)
 {
     const struct evidence *evidence = claims->evidence;
-    print_notes(claims);
+    print_notes(claims, first);
     for (size_t i = 0; i < evidence->file_count; i++) {
         const struct evidence_file *file = &evidence->files[i];
         if (file->skipped > 0) {
@@ -408,15 +408,15 @@ static void print_remarks(const struct inspect_claims *claims)
     }
 }
 
-enum status inspect_evidence_print(const struct inspect_claims *claims, struct error *error)
+enum status inspect_evidence_print(const struct inspect_claims *claims, size_t first, struct error *error)
 {
-    enum status status = claims->count > 0 ? print_claims(claims, error) : STATUS_OK;
+    enum status status = claims->count > first ? print_claims(claims, first, error) : STATUS_OK;
     if (status == STATUS_OK && claims->evidence->serving.count > 0) {
-        (void)printf("%s", claims->count > 0 ? "\n" : "");
+        (void)printf("%s", claims->count > first ? "\n" : "");
         status = print_serving(claims->evidence, error);
     }
     if (status == STATUS_OK) {
-        print_remarks(claims);
+        print_remarks(claims, first);
     }
     return status;
 }

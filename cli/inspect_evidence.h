@@ -5,6 +5,7 @@
 #define OCCAM_CLI_INSPECT_EVIDENCE_H
 
 #include "cli/inspect.h"
+#include "cli/options.h"
 #include "evidence/claims/evidence_read.h"
 
 /* The claims that are asked for: those of compiled code, one per variant, then those of other files in their order. */
@@ -27,14 +28,19 @@ const char *inspect_configuration_text(const struct kernel_claim *claim, char *o
 /* The time that stands for the claim, in us: median, else mean, else what there is; NaN unknown. */
 double inspect_time_us(const struct kernel_claim *claim);
 
-/* The table of claims and of serving points, and what the files' readers said. */
-MUST_CHECK enum status inspect_evidence_print(const struct inspect_claims *claims, struct error *error);
+/* The table of claims from index `first` on, that of serving points, and what the files' readers said. */
+MUST_CHECK enum status inspect_evidence_print(const struct inspect_claims *claims, size_t first, struct error *error);
 /* claims[], serving[], files[], problems of other files. */
 void inspect_evidence_record(const struct inspect_claims *claims, struct report *report);
 
+enum {
+    INSPECT_COLUMN_SIZE = 64
+};
 /* A measurement table that `calibrate` and `validate` read: configurations with a time, and those that failed. What has
- * neither is left out and counted. STATUS_NOT_FOUND: no row. */
-MUST_CHECK enum status inspect_measurements(const struct inspect_claims *claims, FILE *stream, struct error *error);
+ * neither is left out and counted. added: further columns NAME=VALUE, where VALUE is a knob of the row or else itself;
+ * NULL none. STATUS_NOT_FOUND: no row. STATUS_USAGE: a wrong column. */
+MUST_CHECK enum status inspect_measurements(const struct inspect_claims *claims, const struct text_list *added,
+                                            FILE *stream, struct error *error);
 /* Points for `occam curve --measured`. STATUS_NOT_FOUND: no point with a concurrency and a throughput or time. */
 MUST_CHECK enum status inspect_curve(const struct evidence *evidence, FILE *stream, struct error *error);
 

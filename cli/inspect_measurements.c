@@ -29,7 +29,8 @@ struct table {
     FILE *stream;
     size_t knob_count;
     const char *knobs[KNOB_COLUMNS_MAX];
-    bool drop_profiled; /* times under a profiler are left out beside others */
+    const struct text_list *added; /* NAME=VALUE; NULL none */
+    bool drop_profiled;            /* times under a profiler are left out beside others */
     size_t rows, without_time, profiled;
 };
 
@@ -52,8 +53,22 @@ static bool is_own_column(const char *name)
     return false;
 }
 
+static bool is_added(const struct table *self, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; self->added != NULL && i < self->added->count; i++) {
+        if (strncmp(self->added->items[i], name, length) == 0 && self->added->items[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_knob(const struct table *self, const char *name)
 {
+    if (is_added(self, name)) {
+        return true;
+    }
     for (size_t i = 0; i < self->knob_count; i++) {
         if (strcmp(self->knobs[i], name) == 0) {
             return true;
@@ -99,10 +114,10 @@ static void judge_profiled(struct table *self)
     }
 }
 
+/* A launch that was refused for its SMEM is infeasible; any other failure may have another reason. */
 static const char *outcome_of(const struct kernel_claim *claim)
 {
-    const bool is_refused = claim->figures[CLAIM_SMEM_REQUIRED].is_known || strstr(claim->note, "resource") != NULL;
-    return !claim->is_failed ? "ok" : is_refused ? "infeasible" : "failed";
+    return !claim->is_failed ? "ok" : claim->figures[CLAIM_SMEM_REQUIRED].is_known ? "infeasible" : "failed";
 }
 
 static void print_number(FILE *stream, double value)
@@ -121,6 +136,28 @@ static const struct claim_parameter *parameter_of(const struct kernel_claim *cla
     return NULL;
 }
 
+/* The name before the equals sign into out; returns what stands behind it. */
+static const char *added_column(const char *text, char name[INSPECT_COLUMN_SIZE])
+{
+    const size_t length = strcspn(text, "=");
+    (void)snprintf(name, INSPECT_COLUMN_SIZE, "%.*s", (int)length, text);
+    return text + length + (text[length] == '=');
+}
+
+static enum status check_added(struct table *self, struct error *error)
+{
+    for (size_t i = 0; self->added != NULL && i < self->added->count; i++) {
+        char name[INSPECT_COLUMN_SIZE];
+        const char *text = self->added->items[i], *value = added_column(text, name);
+        const size_t length = strcspn(text, "=");
+        if (value[0] == '\0' || length == 0 || length >= sizeof name || is_own_column(name)) {
+            return error_set(error, STATUS_USAGE,
+                             "option --column: \"%.100s\" is not NAME=VALUE with a name of its own", text);
+        }
+    }
+    return STATUS_OK;
+}
+
 static void print_header(const struct table *self)
 {
     (void)fprintf(self->stream, "# source: occam inspect, %zu rows", self->rows);
@@ -131,6 +168,11 @@ static void print_header(const struct table *self)
         (void)fprintf(self->stream, "; %zu timed under a profiler left out", self->profiled);
     }
     (void)fprintf(self->stream, "\nkernel,device");
+    for (size_t i = 0; self->added != NULL && i < self->added->count; i++) {
+        char name[INSPECT_COLUMN_SIZE];
+        (void)added_column(self->added->items[i], name);
+        (void)fprintf(self->stream, ",%s", name);
+    }
     for (size_t i = 0; i < self->knob_count; i++) {
         (void)fputc(',', self->stream);
         csv_write_field(self->stream, self->knobs[i]);
@@ -150,6 +192,13 @@ static void print_row(const struct table *self, const struct kernel_claim *claim
     csv_write_field(stream, claim->name);
     (void)fputc(',', stream);
     csv_write_field(stream, claim->device);
+    for (size_t i = 0; self->added != NULL && i < self->added->count; i++) {
+        char name[INSPECT_COLUMN_SIZE];
+        const char *value = added_column(self->added->items[i], name);
+        const struct claim_parameter *parameter = parameter_of(claim, value);
+        (void)fputc(',', stream);
+        csv_write_field(stream, parameter != NULL ? parameter->text : value);
+    }
     for (size_t i = 0; i < self->knob_count; i++) {
         const struct claim_parameter *parameter = parameter_of(claim, self->knobs[i]);
         (void)fputc(',', stream);
@@ -180,15 +229,19 @@ static enum status finish(FILE *stream, struct error *error)
                : error_set(error, STATUS_IO, "the table cannot be written: %s", strerror(errno));
 }
 
-enum status inspect_measurements(const struct inspect_claims *claims, FILE *stream, struct error *error)
+enum status inspect_measurements(const struct inspect_claims *claims, const struct text_list *added, FILE *stream,
+                                 struct error *error)
 {
     struct table *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for the table");
     }
-    *self = (struct table){.claims = claims, .stream = stream};
+    *self = (struct table){.claims = claims, .stream = stream, .added = added};
     judge_profiled(self);
     enum status status = find_knobs(self, error);
+    if (status == STATUS_OK) {
+        status = check_added(self, error);
+    }
     if (status == STATUS_OK && self->rows == 0) {
         status = error_set(error, STATUS_NOT_FOUND, "none of %zu claims has a time: nothing to write", claims->count);
     }

@@ -352,13 +352,20 @@ void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max)
     }
 }
 
-enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+enum status inspect_print_table(const struct inspect_rows *rows, struct error *error)
 {
     enum status status = print_table(rows, error);
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK) {
+        print_remarks(rows);
     }
-    print_remarks(rows);
-    inspect_print_loops(rows, loops_max);
-    return STATUS_OK;
+    return status;
+}
+
+enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
+{
+    enum status status = inspect_print_table(rows, error);
+    if (status == STATUS_OK) {
+        inspect_print_loops(rows, loops_max);
+    }
+    return status;
 }

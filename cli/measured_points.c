@@ -234,7 +234,10 @@ static enum status choose_series(struct measured_runs *runs, const char *wanted,
             runs->count = series_length(results, first);
             matches++;
         }
-    return matches == 1 ? STATUS_OK : complain_of_series(results, wanted, matches, error);
+    if (matches == 1)
+        return STATUS_OK;
+    runs->count = 0;
+    return complain_of_series(results, wanted, matches, error);
 }
 
 /* Mean accept length of the runs that state one above 1; NaN where none does. */

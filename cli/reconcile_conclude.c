@@ -271,6 +271,8 @@ static enum status turn_round(struct reconciliation *self, const struct claim_ca
     conclusion->has_implied = status == STATUS_OK;
     if (status == STATUS_OK && conclusion->story_count > 1) {
         *changes = weigh_neighbours(self, item, conclusion) || *changes;
+    }
+    if (status == STATUS_OK) {
         status = weigh_time(self, conclusion, changes, error);
     }
     return status;

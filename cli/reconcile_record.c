@@ -2,6 +2,7 @@
  * `occam reconcile` as JSON and CSV; the keys are a promise (docs/DATA.md). */
 #include <math.h>
 
+#include "cli/inspect_evidence.h"
 #include "cli/reconcile.h"
 #include "cli/report.h"
 #include "evidence/claims/claim_rank.h"
@@ -59,6 +60,9 @@ static void record_claims(struct report *report, const struct reconciliation *se
             record_value(report, &claim->figures[figure]);
             report_end(report);
         }
+        report_number(report, "time_us", inspect_time_us(claim));
+        report_integer(report, "times", (int64_t)claim->time.count);
+        report_bool(report, "time_profiled", claim->time.is_profiled);
         report_string(report, "note", claim->note);
         report_end(report);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
+#include "cli/inspect_evidence.h"
 #include "cli/quantity_text.h"
 #include "cli/reconcile.h"
 #include "evidence/claims/claim_normal.h"
@@ -126,6 +127,39 @@ static void print_charged(const struct claim_case *item, const struct reconcile_
     }
 }
 
+/* Times are told, not weighed: a profiler that serialises is slower, and launches differ in their data. */
+static void print_times(const struct reconciliation *self, const struct places *places, const struct claim_case *item,
+                        const struct reconcile_conclusion *conclusion)
+{
+    enum {
+        TIMES_MAX = 8
+    };
+    char time[QUANTITY_TEXT_SIZE], grid[QUANTITY_TEXT_SIZE];
+    size_t told = 0, more = 0;
+    for (size_t i = 0; i < item->claim_count; i++) {
+        const struct kernel_claim *claim = claim_at(self, item->claims[i]);
+        const double time_us = inspect_time_us(claim);
+        if (!(time_us > 0) || told == TIMES_MAX) {
+            more += time_us > 0;
+            continue;
+        }
+        (void)printf("  %-22s %-22s [%zu]", told++ == 0 ? "time" : "", quantity_time(time_us * 1e-6, time),
+                     place_of(places, claim));
+        if (claim_value_is_exact(&claim->figures[CLAIM_GRID])) {
+            (void)printf(" grid %s,", quantity_whole(claim->figures[CLAIM_GRID].low, grid));
+        }
+        (void)printf(" %llu time%s%s\n", (unsigned long long)claim->time.count, claim->time.count == 1 ? "" : "s",
+                     claim->time.is_profiled ? ", one launch after the other, at the profiler's clocks" : "");
+    }
+    if (more > 0) {
+        (void)printf("  %-22s and %zu more\n", "", more);
+    }
+    if (conclusion->has_implied && conclusion->time[0].is_known) {
+        (void)printf("  %-22s %-22s by the scenario, all kernels of a layer\n", "predicted time",
+                     quantity_time(conclusion->time[0].time_s, time));
+    }
+}
+
 /* --- what each value implies ---------------------------------------------------------------------------------------
  */
 
@@ -218,6 +252,7 @@ static void print_case(const struct reconciliation *self, size_t index)
         print_comparison(self, &places, &item->comparisons[i]);
     }
     print_charged(item, conclusion);
+    print_times(self, &places, item, conclusion);
     if (conclusion->has_implied) {
         print_implied(self, item, conclusion);
     }
@@ -273,9 +308,15 @@ static void table_row(struct report *report, const struct reconciliation *self, 
     report_string(report, "verdict", reconcile_verdict_name(conclusion->verdict));
     find_places(self, item, &places);
     for (size_t i = 0; i < places.count && used < sizeof kinds; i++) {
-        const int added = snprintf(kinds + used, sizeof kinds - used, "%s%s", i > 0 ? ", " : "",
-                                   claim_source_name(places.items[i]->source));
-        used += added > 0 ? (size_t)added : 0;
+        bool is_new = true;
+        for (size_t k = 0; k < i; k++) {
+            is_new = is_new && places.items[k]->source != places.items[i]->source;
+        }
+        if (is_new) {
+            const int added = snprintf(kinds + used, sizeof kinds - used, "%s%s", i > 0 ? ", " : "",
+                                       claim_source_name(places.items[i]->source));
+            used += added > 0 ? (size_t)added : 0;
+        }
     }
     report_string(report, "sources", kinds);
     report_end(report);

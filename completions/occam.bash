@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare plot doctor version help"
+    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare hypothesis judge ledger plot doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -33,6 +33,9 @@ _occam()
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
         ;;
     --scenario) _occam_scenarios ;;
+    --claim) _occam_words "raises lowers changes" ;;
+    --table) _occam_words "scenario calibration hypothesis prediction run sample verdict correction" ;;
+    --ledger) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-file | --timeline | --output | -o | --measured | --configs | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
     --scenario) _occam_scenarios ;;

@@ -187,9 +187,10 @@ const char *byte_stream_damage(const struct byte_stream *stream)
 
 static void end_with(struct byte_stream *self, const char *what, const char *reason)
 {
+    uint64_t offset = self->consumed_bytes + self->at;
     self->is_at_end = true;
     (void)snprintf(self->damage, sizeof self->damage, "the gzip data %s at byte %llu%s%s", what,
-                   (unsigned long long)(self->consumed_bytes + self->at), reason[0] != '\0' ? ": " : "", reason);
+                   (unsigned long long)offset, reason[0] != '\0' ? ": " : "", reason);
 }
 
 /* At least two bytes of input, unless the file has no more. */

@@ -9,8 +9,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export runner folder
 
+names=$("$runner" --list) && [ -n "$names" ] || exit 1
 # shellcheck disable=SC2016 # expanded by the inner shells
-"$runner" --list | xargs -P "$jobs" -I NAME sh -c '
+echo "$names" | xargs -P "$jobs" -I NAME sh -c '
     "$runner" NAME > "$folder/NAME" 2>&1
     result=$?
     [ $result = 0 ] || echo "NAME" >> "$folder/.failed"

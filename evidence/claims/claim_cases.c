@@ -274,7 +274,7 @@ static void look_at_tuned(struct kernel_finder *self)
         } else if (other != NULL && self->draft_count == 1) {
             take(self, draft, other);
         } else if (other != NULL) {
-            remark(draft, "none of the %zu configurations that tuners tried has its block size", tuned);
+            remark(draft, "of %zu configurations that tuners tried none has its block size", tuned);
         }
     }
     self->finder->cases->tuned_only += self->draft_count == 0 ? tuned : 0;

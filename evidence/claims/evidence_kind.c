@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "evidence/claims/evidence_head.h"
+#include "evidence/claims/measurement_table.h"
 #include "evidence/code/compiler_log.h"
 #include "evidence/code/cubin_file.h"
 #include "evidence/code/resource_usage_text.h"
@@ -212,6 +213,31 @@ static bool is_serving(const struct evidence_head *head)
            has_line(head, (const char *const[4]){"Inter Token Latency", NULL, NULL, NULL});
 }
 
+/* The header, behind comment lines, has a column of times. */
+static bool is_measurement_table(const struct evidence_head *head)
+{
+    static const char *const names[] = {"time_us", "time_ms", "time_ns", "time_s"};
+    const char *text = head->bytes, *end = head->bytes + head->length, *line;
+    size_t length;
+    while (!head->is_json && !head->is_packed && evidence_next_line(&text, end, &line, &length)) {
+        if (length == 0 || *line == '#') {
+            continue;
+        }
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            const size_t wanted = strlen(names[i]);
+            for (size_t at = 0; at + wanted <= length; at++) {
+                const bool begins = at == 0 || line[at - 1] == ',';
+                const bool ends = at + wanted == length || line[at + wanted] == ',';
+                if (begins && ends && memcmp(line + at, names[i], wanted) == 0) {
+                    return memchr(line, ',', length) != NULL;
+                }
+            }
+        }
+        return false;
+    }
+    return false;
+}
+
 /* --- the table -----------------------------------------------------------------------------------------------------
  * The first that fits is taken. */
 
@@ -229,13 +255,14 @@ static const struct evidence_kind kinds[] = {
     {"compiler's report", EVIDENCE_CODE, is_compiler_text, NULL, NULL},
     {"PTX or SASS listing", EVIDENCE_CODE, is_listing, NULL, NULL},
     {"Nsight Systems export", EVIDENCE_CLAIMS, is_sqlite, nsys_sqlite_read, NULL},
-    {"Triton autotune file", EVIDENCE_CLAIMS, is_autotune_file, NULL, NULL},
+    {"Triton autotune file", EVIDENCE_CLAIMS, is_autotune_file, triton_autotune_file_read, NULL},
     {"profiler trace", EVIDENCE_CLAIMS, is_trace, trace_read, NULL},
-    {"tuner's results", EVIDENCE_CLAIMS, is_tuner_result, NULL, NULL},
-    {"MoE kernel configuration", EVIDENCE_CLAIMS, is_moe_config, NULL, NULL},
+    {"tuner's results", EVIDENCE_CLAIMS, is_tuner_result, tuner_results_read, NULL},
+    {"MoE kernel configuration", EVIDENCE_CLAIMS, is_moe_config, moe_config_read, NULL},
     {"Nsight Compute table", EVIDENCE_CLAIMS, is_ncu_table, ncu_csv_read, NULL},
     {"Nsight Systems table", EVIDENCE_CLAIMS, is_nsys_table, nsys_csv_read, NULL},
-    {"Triton autotuning output", EVIDENCE_CLAIMS, is_autotune_log, NULL, NULL},
+    {"Triton autotuning output", EVIDENCE_CLAIMS, is_autotune_log, triton_autotune_log_read, NULL},
+    {"measurement table", EVIDENCE_CLAIMS, is_measurement_table, measurement_table_read, NULL},
     {"serving results", EVIDENCE_SERVING, is_serving, NULL, NULL},
 };
 

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text_buffer.h"
 #include "evidence/claims/evidence_walk.h"
 
 struct reading {
     struct evidence *evidence;
     struct error *error;
     bool in_folder;
+    const struct evidence_paths *folder; /* its files, sorted */
     size_t code_count;
     const char **code; /* paths for compiled_code_read; capacity path_count */
 };
@@ -59,7 +61,7 @@ static enum status add_file(struct reading *self, const char *path, const struct
         evidence->file_capacity = capacity;
     }
     *file = &evidence->files[evidence->file_count];
-    **file = (struct evidence_file){.kind = kind, .first_skipped = "", .remark = ""};
+    **file = (struct evidence_file){.kind = kind, .is_named = !self->in_folder, .first_skipped = "", .remark = ""};
     (*file)->path = arena_copy_text(&evidence->arena, path, strlen(path));
     if ((*file)->path == NULL) {
         return no_memory(self);
@@ -89,9 +91,6 @@ static enum status read_with(struct reading *self, const char *path, const struc
 {
     struct evidence *evidence = self->evidence;
     struct evidence_file *file = NULL;
-    if (kind->room == EVIDENCE_CLAIMS && kind->read == NULL) {
-        return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0, "%s: this version does not read it", kind->name);
-    }
     enum status status = add_file(self, path, kind, &file);
     if (status != STATUS_OK) {
         return status;
@@ -111,29 +110,109 @@ static enum status read_with(struct reading *self, const char *path, const struc
     return status != STATUS_OK ? status : remarks;
 }
 
-/* Files named by hand go to compiled_code_read; those of a folder it finds itself. */
-static enum status take_code(struct reading *self, const char *path)
+/* --- serving results -----------------------------------------------------------------------------------------------
+ */
+
+static int compare_paths(const void *key, const void *item)
+{
+    const char *const *path = item;
+    return strcmp(key, *path);
+}
+
+static bool is_in_folder(const struct reading *self, const char *path)
+{
+    return self->folder != NULL && bsearch(path, self->folder->items, self->folder->count,
+                                           sizeof self->folder->items[0], compare_paths) != NULL;
+}
+
+/* A run that another file of the folder says more about: NAME.csv beside NAME.json, agg_NAME beside NAME. */
+static bool is_second_form(const struct reading *self, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const size_t length = strlen(path), folder = (size_t)(name - path);
+    struct text_buffer other = {0};
+    if (length > 4 && strcmp(path + length - 4, ".csv") == 0) {
+        text_buffer_append_bytes(&other, path, length - 4);
+        text_buffer_append(&other, ".json");
+    } else if (strncmp(name, "agg_", 4) == 0) {
+        text_buffer_append_bytes(&other, path, folder);
+        text_buffer_append(&other, name + 4);
+    }
+    const bool is_second = other.text != NULL && !other.failed && is_in_folder(self, other.text);
+    text_buffer_release(&other);
+    return is_second;
+}
+
+static const struct evidence_kind *serving_kind(void)
+{
+    for (size_t i = 0; i < evidence_kind_count(); i++) {
+        if (evidence_kind_get(i)->room == EVIDENCE_SERVING) {
+            return evidence_kind_get(i);
+        }
+    }
+    return NULL;
+}
+
+static bool may_be_serving(const char *path)
+{
+    static const char *const endings[] = {".json", ".jsonl", ".csv", ".txt", ".log", ".md"};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcmp(ending, endings[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Their reader knows more forms than the first bytes tell. */
+static enum status try_serving(struct reading *self, const char *path, bool *is_one)
+{
+    struct error before = *self->error;
+    enum status status = may_be_serving(path) ? read_with(self, path, serving_kind()) : STATUS_BAD_DATA;
+    *is_one = status == STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_NO_MEMORY) {
+        *self->error = before;
+        status = STATUS_OK;
+    }
+    return status;
+}
+
+/* Files named by hand go to compiled_code_read; those of a folder it finds itself, by their names: a text that only
+ * looks like a compiler's report (this project's own documents do) must not end the reading of a folder. */
+static enum status take_code(struct reading *self, const char *path, const struct evidence_kind *kind)
 {
     if (!self->in_folder) {
         self->code[self->code_count++] = path;
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    if (code_file_kind_of(path) != CODE_FILE_KINDS) {
+        return STATUS_OK;
+    }
+    return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0,
+                        "%s: in a folder it is read as .cubin, .ptx, .sass, .log or .json; name it by hand",
+                        kind->name);
 }
 
 static enum status read_file(struct reading *self, const char *path)
 {
     const struct evidence_kind *kind, *second;
+    bool is_serving = false;
     enum status status = evidence_recognise(path, &kind, &second, self->error);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK && kind->room == EVIDENCE_UNKNOWN) {
+        status = try_serving(self, path, &is_serving);
+    }
+    if (status != STATUS_OK || is_serving) {
         return status;
     }
     switch (kind->room) {
     case EVIDENCE_CODE:
-        status = take_code(self, path);
+        status = take_code(self, path, kind);
         return status == STATUS_OK && second != NULL ? read_with(self, path, second) : status;
     case EVIDENCE_CLAIMS:
-    case EVIDENCE_SERVING:
         return read_with(self, path, kind);
+    case EVIDENCE_SERVING:
+        return is_second_form(self, path) ? STATUS_OK : read_with(self, path, kind);
     case EVIDENCE_IGNORED:
         return STATUS_OK;
     case EVIDENCE_REFUSED:
@@ -142,7 +221,7 @@ static enum status read_file(struct reading *self, const char *path)
     default:
         /* By its name compiled code: that reader knows what is wrong with it. */
         if (!self->in_folder && code_file_kind_of(path) != CODE_FILE_KINDS) {
-            return take_code(self, path);
+            return take_code(self, path, kind);
         }
         self->evidence->unknown_files += self->in_folder;
         return self->in_folder
@@ -165,6 +244,7 @@ static enum status read_folder(struct reading *self, const char *path)
     struct evidence_paths files = {0};
     enum status status = evidence_walk(path, EVIDENCE_DEPTH_MAX, EVIDENCE_FILES_MAX, &files, self->error);
     self->in_folder = true;
+    self->folder = &files;
     for (size_t i = 0; i < files.count && status == STATUS_OK; i++) {
         status = read_file(self, files.items[i]);
         if (status != STATUS_OK && status != STATUS_NO_MEMORY) {
@@ -172,6 +252,7 @@ static enum status read_folder(struct reading *self, const char *path)
         }
     }
     self->in_folder = false;
+    self->folder = NULL;
     evidence_paths_release(&files);
     return status;
 }
@@ -179,11 +260,21 @@ static enum status read_folder(struct reading *self, const char *path)
 /* --- compiled code -------------------------------------------------------------------------------------------------
  */
 
+static bool begins_with_place(const char *problem, const char *path, size_t length)
+{
+    return strncmp(problem, path, length) == 0 && problem[length] == ':';
+}
+
+/* By another reader, with or without success. */
 static bool was_read(const struct evidence *evidence, const char *problem)
 {
     for (size_t i = 0; i < evidence->file_count; i++) {
-        const size_t length = strlen(evidence->files[i].path);
-        if (strncmp(problem, evidence->files[i].path, length) == 0 && problem[length] == ':') {
+        if (begins_with_place(problem, evidence->files[i].path, strlen(evidence->files[i].path))) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < evidence->problem_count && i < EVIDENCE_PROBLEMS_MAX; i++) {
+        if (begins_with_place(problem, evidence->problems[i], strcspn(evidence->problems[i], ":"))) {
             return true;
         }
     }
@@ -203,6 +294,19 @@ static void drop_answered_problems(const struct evidence *evidence, struct compi
     code->problem_count -= told - kept;
 }
 
+/* Folders alone, and nothing in them. */
+static enum status nothing_here(struct reading *self)
+{
+    const struct evidence *evidence = self->evidence;
+    if (evidence->problem_count > 0) {
+        return error_set(self->error, STATUS_BAD_DATA, "nothing could be read: %s", evidence->problems[0]);
+    }
+    return error_set_at(self->error, STATUS_NOT_FOUND, self->code[0], 0, 0,
+                        "nothing known here: no compiled code, trace, profiler's table, tuner's or serving results "
+                        "among %zu files",
+                        evidence->unknown_files);
+}
+
 static enum status read_code(struct reading *self, enum code_listing_choice listing)
 {
     struct evidence *evidence = self->evidence;
@@ -210,17 +314,18 @@ static enum status read_code(struct reading *self, enum code_listing_choice list
         return STATUS_OK;
     }
     enum status status = compiled_code_read(self->code, self->code_count, listing, &evidence->code, self->error);
+    const size_t folder_problems = evidence->code.problem_count; /* a file named by hand is an error instead */
     drop_answered_problems(evidence, &evidence->code);
     /* A folder without compiled code is fine where it holds other evidence. */
-    if ((status == STATUS_NOT_FOUND ||
-         (status == STATUS_BAD_DATA && evidence->code.count == 0 && evidence->code.problem_count == 0)) &&
-        evidence->file_count > 0) {
+    const bool has_none =
+        status == STATUS_NOT_FOUND || (status == STATUS_BAD_DATA && evidence->code.count == 0 && folder_problems > 0);
+    if (has_none && evidence->file_count > 0) {
         *self->error = (struct error){0};
         status = STATUS_OK;
     }
     evidence->skipped_links = evidence->code.skipped_links;
     evidence->skipped_folders = evidence->code.skipped_folders;
-    return status;
+    return status == STATUS_NOT_FOUND ? nothing_here(self) : status;
 }
 
 enum status evidence_read(const char *const *paths, size_t path_count, enum code_listing_choice listing,

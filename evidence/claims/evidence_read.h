@@ -20,6 +20,7 @@ enum {
 struct evidence_file {
     const char *path;
     const struct evidence_kind *kind;
+    bool is_named;       /* by hand, not found in a folder */
     size_t first, count; /* its claims, or its points */
     uint64_t skipped;    /* bad entries left out */
     const char *first_skipped, *remark;

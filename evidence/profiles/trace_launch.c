@@ -91,7 +91,11 @@ static enum status check_duplicates(const char *text, size_t length, struct erro
                                        "\"grid\"", "\"block\"", "\"shared memory\"", "\"registers per thread\""};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         struct text_span rest = {text, text + length};
-        if (span_find(&rest, keys[i]) && span_find(&rest, keys[i])) {
+        unsigned found = 0;
+        while (found < 2 && span_find(&rest, keys[i])) {
+            found++;
+        }
+        if (found == 2) {
             return error_set(error, STATUS_BAD_DATA, "the key %s stands twice", keys[i]);
         }
     }

@@ -201,6 +201,10 @@ static enum status read_kernel(struct trace_reader *self, const struct trace_ite
             trace_groups_count(&self->groups, group, &launch);
             return STATUS_OK;
         }
+        if (self->groups.count == TRACE_GROUPS_MAX) {
+            self->groups.left_out++;
+            return STATUS_OK;
+        }
     }
     return parse_launch(self, item);
 }

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text_buffer.h"
 #include "evidence/profiles/trace_fields.h"
 
 enum {
-    DIGITS_MAX = 18 /* of a number that is read here: below 2^63 */
+    DIGITS_MAX = 18, /* of a whole number that is read here: below 2^63 */
+    NUMBER_BYTES_MAX = 40
 };
 
 enum role {
@@ -61,30 +63,68 @@ static bool scan_count(const struct trace_field *field, int64_t most, int64_t *v
            span.at == span.end && *value <= most;
 }
 
-/* Microseconds: digits with or without a fraction. *is_exact: the quotient of two exact numbers, rounded once, as
- * strtod does it. */
-static bool scan_microseconds(const struct trace_field *field, double *value, bool *is_exact)
+static const char *skip_digits(const char *at, const char *end)
 {
-    static const double powers[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
-                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    while (at < end && is_digit(*at)) {
+        at++;
+    }
+    return at;
+}
+
+/* A number of JSON without sign in general, as strtod reads it. */
+static bool scan_any_number(const struct text_span *span, double *value)
+{
+    char copy[NUMBER_BYTES_MAX + 1];
+    size_t length = (size_t)(span->end - span->at);
+    const char *at = skip_digits(span->at, span->end);
+    if (length > NUMBER_BYTES_MAX || at == span->at || (*span->at == '0' && at > span->at + 1)) {
+        return false;
+    }
+    if (at < span->end && *at == '.') {
+        const char *fraction = at + 1;
+        at = skip_digits(fraction, span->end);
+        if (at == fraction) {
+            return false;
+        }
+    }
+    if (at < span->end && (*at == 'e' || *at == 'E')) {
+        at += at + 1 < span->end && (at[1] == '+' || at[1] == '-') ? 2 : 1;
+        const char *exponent = at;
+        at = skip_digits(exponent, span->end);
+        if (at == exponent) {
+            return false;
+        }
+    }
+    memcpy(copy, span->at, length);
+    copy[length] = '\0';
+    return at == span->end && number_parse(copy, value) == STATUS_OK;
+}
+
+/* Microseconds. Most are digits with a point among them, and then the quotient of two exact numbers, rounded once, as
+ * strtod does it. */
+static bool scan_microseconds(const struct trace_field *field, double *value)
+{
+    static const double powers[] = {1,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
+                                    1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
     const char *at = field->value.at, *end = field->value.end;
-    if (field->kind != TRACE_FIELD_PLAIN || !isnan(*value) || end - at > DIGITS_MAX || !is_digit(*at) ||
-        (*at == '0' && end - at > 1 && at[1] != '.')) {
+    if (field->kind != TRACE_FIELD_PLAIN || !isnan(*value)) {
         return false;
     }
     int64_t digits = 0;
     const char *point = NULL;
-    for (; at < end; at++) {
+    bool is_simple = end - at <= DIGITS_MAX && is_digit(*at) && (*at != '0' || end - at == 1 || at[1] == '.');
+    for (; at < end && is_simple; at++) {
         if (is_digit(*at)) {
             digits = digits * 10 + (*at - '0');
-        } else if (*at == '.' && point == NULL && at + 1 < end) {
-            point = at;
         } else {
-            return false;
+            is_simple = *at == '.' && point == NULL && at + 1 < end;
+            point = at;
         }
     }
+    if (!is_simple || digits > INT64_C(1) << 53) {
+        return scan_any_number(&field->value, value);
+    }
     *value = (double)digits / powers[point != NULL ? end - point - 1 : 0];
-    *is_exact = digits <= INT64_C(1) << 53;
     return true;
 }
 
@@ -121,16 +161,15 @@ static bool take_value(struct event_scan *self, enum role role, const struct tra
 {
     struct trace_launch *launch = self->launch;
     struct trace_shape *shape = &launch->shape;
-    bool is_exact = false;
     switch (role) {
     case ROLE_NONE:
         return true;
     case ROLE_NAME:
         return take_name(field, launch);
     case ROLE_START:
-        return scan_microseconds(field, &launch->start_us, &is_exact); /* only for their order */
+        return scan_microseconds(field, &launch->start_us);
     case ROLE_DURATION:
-        return scan_microseconds(field, &launch->duration_us, &is_exact) && is_exact;
+        return scan_microseconds(field, &launch->duration_us);
     case ROLE_PROCESS:
         return scan_count(field, INT32_MAX, &self->process);
     case ROLE_DEVICE:

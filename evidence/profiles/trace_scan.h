@@ -32,7 +32,7 @@ struct trace_scan {
     unsigned latest, next_replaced;
 };
 
-/* False where anything is unusual (an escape in the name, a number with an exponent, a key twice): then the event must
+/* False where anything is unusual (an escape in the name, a figure that is no number, a key twice): then the event must
  * be parsed. name points into the text. What only a full parse tells is unknown. */
 bool trace_scan_launch(struct trace_scan *scan, const char *text, size_t length, struct trace_launch *launch);
 

@@ -26,9 +26,9 @@ static struct moments moments_of(const struct arrival_plan *plan)
     struct arrival_source source = arrival_generator_source(&generator);
     while (source.next(source.context, &arrival, &more, &error) == STATUS_OK && more) {
         double gap = arrival.time_s - last;
-        ck_assert_double_ge(gap, 0.0);
-        ck_assert_uint_ge(arrival.input_tokens, 1);
-        ck_assert_uint_ge(arrival.output_tokens, 1);
+        /* One message for each of a million requests would drown the runner. */
+        if (!(gap >= 0.0) || arrival.input_tokens < 1 || arrival.output_tokens < 1)
+            ck_abort_msg("request %llu: gap %g", (unsigned long long)count, gap);
         last = arrival.time_s;
         gaps += gap;
         gap_squares += gap * gap;
@@ -108,10 +108,11 @@ START_TEST(another_rate_stretches_the_same_pattern)
     ck_assert_int_eq(arrival_generator_init(&fast, &plan, &error), STATUS_OK);
     struct arrival_source one = arrival_generator_source(&slow), other = arrival_generator_source(&fast);
     while (more) {
-        ck_assert_int_eq(one.next(one.context, &first, &more, &error), STATUS_OK);
-        ck_assert_int_eq(other.next(other.context, &second, &more, &error), STATUS_OK);
-        assert_close_rel(8.0 * second.time_s, first.time_s, TOL_ROUNDING);
-        ck_assert_uint_eq(first.input_tokens, second.input_tokens);
+        if (one.next(one.context, &first, &more, &error) != STATUS_OK ||
+            other.next(other.context, &second, &more, &error) != STATUS_OK)
+            ck_abort_msg("%s", error.text);
+        if (!is_close_rel(8.0 * second.time_s, first.time_s, TOL_ROUNDING) || first.input_tokens != second.input_tokens)
+            ck_abort_msg("%g is not %g / 8", second.time_s, first.time_s);
     }
 }
 END_TEST

@@ -166,8 +166,9 @@ START_TEST(factor_multiplies_back)
             }
             const double covariance =
                 calibration_kernel(residual->amplitude, residual->length, sqrt(squares / varying));
-            ck_assert_double_eq_tol(product, covariance + (i == j ? residual->noise : 0), 1e-12);
-            ck_assert(j == i || residual->factor[j * TRAIN + i] == 0);
+            if (!(fabs(product - covariance - (i == j ? residual->noise : 0)) <= 1e-12) ||
+                (j != i && residual->factor[j * TRAIN + i] != 0))
+                ck_abort_msg("row %u, column %u of the factor", (unsigned)i, (unsigned)j);
         }
 }
 END_TEST

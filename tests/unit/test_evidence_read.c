@@ -42,6 +42,7 @@ START_TEST(recorded_files_are_recognised)
                 {CACHE "/S5SMIEUX7XAWR5AMUEUQCW4FF5J4KQCPWYVN3Q2JVSXLAQH2LD5A/gqa_kernel.ptx", "PTX or SASS listing"},
                 {"tests/recorded/sass/S5SM_gqa_kernel.sass", "PTX or SASS listing"},
                 {"tests/recorded/nvcc-13.0/nvrtc-sm_90.log", "compiler's report"},
+                {"data/measurements/nvidia-h200/gqa_decode.csv", "measurement table"},
                 {"README.md", "nothing known here"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct evidence_kind *kind, *second;

@@ -159,19 +159,19 @@ START_TEST(nesting_has_a_limit)
 }
 END_TEST
 
-/* Each of a million values is rewritten, and the place of an error at the end is still found: linear time. */
+/* Each of 100,000 values is rewritten, and the place of an error at the end is still found: linear time. */
 START_TEST(many_replacements)
 {
     struct text_buffer text = {0};
     text_buffer_append(&text, "[");
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 50000; i++) {
         text_buffer_append(&text, "NaN,99999999999999999999,");
     }
     size_t length = text.length;
     text_buffer_append(&text, "0]");
     json_t *root = parsed(text.text);
-    ck_assert_uint_eq(json_array_size(root), 400001);
-    ck_assert_uint_eq(seen.nonfinite_count, 200000);
+    ck_assert_uint_eq(json_array_size(root), 100001);
+    ck_assert_uint_eq(seen.nonfinite_count, 50000);
     json_decref(root);
     text.text[length] = '?';
     refused(text.text, text.length, 1, (unsigned)length + 2, "?");

@@ -386,7 +386,8 @@ static void observe(void *context, enum serving_event event, double time_s, uint
 {
     struct witness *witness = context;
     (void)request;
-    ck_assert_double_ge(time_s, witness->last_s);
+    if (!(time_s >= witness->last_s)) /* a message for each event would drown the runner */
+        ck_abort_msg("%g after %g", time_s, witness->last_s);
     witness->last_s = time_s;
     witness->events++;
     witness->tokens += event == SERVING_EVENT_TOKENS ? tokens : 0;

@@ -150,8 +150,10 @@ END_TEST
 static void append_event(struct text_buffer *text, struct random_stream *random)
 {
     static const char *const names[] = {"k", "void f<{1}>(float*)", "a \\\"b\\\"", "\\u0041", "gemm"};
-    static const char *const times[] = {"1.5", "2",        "0.125",         "1e1", "12.",
-                                        "007", "Infinity", "123456789.123", "-0",  "null"};
+    static const char *const times[] = {
+        "1.5",     "2",   "0.125", "1e1",      "0.30000000000000004", "12345678.901234567",
+        "1.5e-05", "12.", "007",   "Infinity", "123456789.123",       "-0",
+        "null"};
     static const char *const more[] = {"",
                                        "\"blocks per SM\": \"inf\", ",
                                        "\"a\": {\"grid\": [9, 9, 9]}, ",
@@ -159,8 +161,7 @@ static void append_event(struct text_buffer *text, struct random_stream *random)
                                        "\"c\": \"}],{[\", ",
                                        "\"d\" : [1, {\"e\": \"\\\\\"}],\n",
                                        "\"device\": 1, "};
-    const char *name = names[random_below(random, 5)], *time = times[random_below(random, 8)];
-    time = random_below(random, 10) == 0 ? times[8 + random_below(random, 2)] : time;
+    const char *name = names[random_below(random, 5)], *time = times[random_below(random, 13)];
     text_buffer_append_format(text, ",\n{\"cat\": \"%s\", ", random_below(random, 9) == 0 ? "cpu_op" : "kernel");
     if (random_below(random, 2) == 0) {
         text_buffer_append_format(text, "\"name\": \"%s\", \"dur\": %s, ", name, time);
@@ -180,7 +181,7 @@ START_TEST(any_layout_scanned_and_parsed_agree)
     struct text_buffer text = {0};
     struct random_stream random;
     random_init(&random, 11, 11);
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 15; round++) {
         text_buffer_clear(&text);
         text_buffer_append(&text, "[" KERNEL);
         for (int i = 0; i < 200; i++) {

@@ -30,6 +30,9 @@ for arguments in "" "--measured agg_bmk.json --experts 8" "--measured agg_bmk.js
     "$OCCAM" curve $arguments
     echo "exit $?"
 done
+# One run determines no law, and is shown.
+"$OCCAM" curve --measured runs/r3.json
+echo "exit $?"
 printf '{"a": 1}\n' > other.json
 "$OCCAM" curve --measured other.json
 echo "exit $?"

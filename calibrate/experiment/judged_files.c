@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Rows of two files are sorted by condition, side and order; runs of equal conditions become samples. */
+#include "calibrate/experiment/judged_files.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/text_buffer.h"
+#include "evidence/serving/serving_results.h"
+
+enum {
+    FILE_BYTES_MAX = 256 << 20,
+    COUNTED_MAX = 8,
+    ROW_TEXT_MAX = sizeof((struct judged_condition *)0)->text
+};
+
+/* Results by name. Times are inverted, so that more is better everywhere. */
+static const struct metric {
+    const char *name;
+    bool is_time;
+} metrics[] = {{"throughput_tokens_per_s", false},
+               {"output_tokens_per_s", false},
+               {"tokens_per_s", false},
+               {"tok_s", false},
+               {"output_throughput", false},
+               {"throughput", false},
+               {"step_time_ms", true},
+               {"kernel_time_us", true},
+               {"time_ns", true},
+               {"time_us", true},
+               {"time_ms", true},
+               {"time_s", true}};
+
+/* Columns that say under which load a result was taken. */
+static const char *const condition_names[] = {"concurrency",   "C",       "batch", "batch_size",
+                                              "tokens",        "context", "heads", "input_tokens",
+                                              "output_tokens", "isl",     "osl",   "request_rate"};
+static const char *const pair_names[] = {"pair", "round"};
+static const char *const date_names[] = {"date", "timestamp", "time_utc"};
+static const char *const outcome_names[] = {"outcome", "status"};
+static const char *const counted_names[] = {"counted", "method"};
+
+struct side {
+    const char *path;
+    struct csv_table table;
+    long metric, pair, date, outcome, counted;
+    long columns[JUDGED_COLUMNS_MAX];
+};
+
+struct row {
+    double numbers[JUDGED_COLUMNS_MAX]; /* NaN: the field is text */
+    char text[ROW_TEXT_MAX];
+    double value;
+    const char *date, *pair;
+    size_t order;
+    bool is_variant;
+};
+
+struct row_list {
+    size_t count, capacity;
+    struct row *items;
+};
+
+static long find_any(const struct csv_table *table, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const long column = csv_column(table, names[i]);
+        if (column >= 0) {
+            return column;
+        }
+    }
+    return -1;
+}
+#define FIND_ANY(table, names) find_any(table, names, sizeof(names) / sizeof(names)[0])
+
+/* ---- columns --------------------------------------------------------------------------------------------------------
+ */
+
+static enum status choose_metric(struct side *sides, const char *asked, struct judged_files *files, struct error *error)
+{
+    const char *found = asked;
+    for (size_t i = 0; asked == NULL && i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (csv_column(&sides[0].table, metrics[i].name) >= 0 && csv_column(&sides[1].table, metrics[i].name) >= 0) {
+            if (found != NULL) {
+                return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
+                                    "both %s and %s could be the result: say which with --metric", found,
+                                    metrics[i].name);
+            }
+            found = metrics[i].name;
+        }
+    }
+    if (found == NULL) {
+        return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
+                            "no column that both files have is a known result (tokens_per_s, time_us, ...): name it "
+                            "with --metric");
+    }
+    const size_t length = strlen(found);
+    const bool per_second = length > 6 && strcmp(found + length - 6, "_per_s") == 0;
+    files->is_time =
+        !per_second &&
+        ((length > 3 && (strcmp(found + length - 3, "_ns") == 0 || strcmp(found + length - 3, "_us") == 0 ||
+                         strcmp(found + length - 3, "_ms") == 0)) ||
+         strcmp(found, "time_s") == 0);
+    (void)snprintf(files->metric, sizeof files->metric, "%s", found);
+    for (int i = 0; i < 2; i++) {
+        sides[i].metric = csv_column(&sides[i].table, found);
+        if (sides[i].metric < 0) {
+            return error_set_at(error, STATUS_BAD_DATA, sides[i].path, 1, 0, "there is no column %s", found);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status take_column(struct side *sides, const char *name, bool must_be_there, struct judged_files *files,
+                               struct error *error)
+{
+    const long base = csv_column(&sides[0].table, name), variant = csv_column(&sides[1].table, name);
+    if (base < 0 || variant < 0) {
+        return must_be_there ? error_set_at(error, STATUS_BAD_DATA, sides[base < 0 ? 0 : 1].path, 1, 0,
+                                            "there is no column %s (--by)", name)
+                             : STATUS_OK;
+    }
+    for (size_t i = 0; i < files->column_count; i++) {
+        if (strcmp(files->columns[i], name) == 0) {
+            return STATUS_OK;
+        }
+    }
+    if (files->column_count == JUDGED_COLUMNS_MAX) {
+        return error_set(error, STATUS_LIMIT, "more than %d columns of conditions", JUDGED_COLUMNS_MAX);
+    }
+    (void)snprintf(files->columns[files->column_count], sizeof files->columns[0], "%s", name);
+    sides[0].columns[files->column_count] = base;
+    sides[1].columns[files->column_count++] = variant;
+    return STATUS_OK;
+}
+
+static enum status choose_conditions(struct side *sides, const struct judged_options *options,
+                                     struct judged_files *files, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < options->by_count && status == STATUS_OK; i++) {
+        status = take_column(sides, options->by[i], true, files, error);
+    }
+    for (size_t i = 0; options->by_count == 0 && i < options->prefer_count && status == STATUS_OK; i++) {
+        status = take_column(sides, options->prefer[i], false, files, error);
+    }
+    for (size_t i = 0;
+         options->by_count == 0 && i < sizeof condition_names / sizeof condition_names[0] && status == STATUS_OK; i++) {
+        status = take_column(sides, condition_names[i], false, files, error);
+    }
+    return status;
+}
+
+/* ---- rows -----------------------------------------------------------------------------------------------------------
+ */
+
+static struct row *next_row(struct row_list *rows)
+{
+    if (rows->count == rows->capacity) {
+        const size_t capacity = rows->capacity == 0 ? 64 : rows->capacity * 2;
+        struct row *items = realloc(rows->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return NULL;
+        }
+        rows->items = items;
+        rows->capacity = capacity;
+    }
+    struct row *row = &rows->items[rows->count++];
+    memset(row, 0, sizeof *row);
+    return row;
+}
+
+static bool has_failed(const struct side *side, size_t index)
+{
+    const char *outcome = side->outcome < 0 ? "" : csv_cell(&side->table, index, (size_t)side->outcome);
+    return outcome[0] != '\0' && strcmp(outcome, "ok") != 0;
+}
+
+static enum status read_row(const struct side *side, size_t index, bool is_variant, const char *counted,
+                            const struct judged_files *files, struct row_list *rows, struct error *error)
+{
+    struct row *row = next_row(rows);
+    if (row == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the rows of %s", side->path);
+    }
+    const struct csv_table *table = &side->table;
+    double value;
+    enum status status = csv_number(table, index, (size_t)side->metric, &value, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!(value > 0)) {
+        return error_set_at(error, STATUS_BAD_DATA, side->path, table->lines[index], 0, "%s must be above 0, got %s",
+                            files->metric, csv_cell(table, index, (size_t)side->metric));
+    }
+    row->value = files->is_time ? 1 / value : value;
+    row->is_variant = is_variant;
+    row->order = index;
+    row->date = side->date < 0 ? "" : csv_cell(table, index, (size_t)side->date);
+    row->pair = side->pair < 0 ? "" : csv_cell(table, index, (size_t)side->pair);
+    struct text_buffer text = {0};
+    for (size_t i = 0; i < files->column_count; i++) {
+        const char *cell = csv_cell(table, index, (size_t)side->columns[i]);
+        char number[32];
+        const bool is_number = number_parse(cell, &row->numbers[i]) == STATUS_OK;
+        row->numbers[i] = is_number ? row->numbers[i] : (double)NAN;
+        text_buffer_append_format(&text, "%s%s=%s", i > 0 ? " " : "", files->columns[i],
+                                  is_number ? number_format(row->numbers[i], number) : cell);
+    }
+    if (counted[0] != '\0') {
+        text_buffer_append_format(&text, "%scounted=%s", text.length > 0 ? " " : "", counted);
+    }
+    if (text.failed || text.length >= ROW_TEXT_MAX) {
+        status = error_set_at(error, STATUS_LIMIT, side->path, table->lines[index], 0,
+                              "the columns of the condition are longer than %d bytes", (int)ROW_TEXT_MAX);
+    } else {
+        (void)snprintf(row->text, sizeof row->text, "%s", text.text != NULL ? text.text : "");
+    }
+    text_buffer_release(&text);
+    return status;
+}
+
+/* Ways in which the results of one side were counted, where the other side does not say: they are judged one by one. */
+static size_t counted_ways(const struct side *side, const char *ways[COUNTED_MAX])
+{
+    size_t count = 0;
+    for (size_t row = 0; side->counted >= 0 && row < side->table.row_count; row++) {
+        const char *way = csv_cell(&side->table, row, (size_t)side->counted);
+        bool is_new = true;
+        for (size_t i = 0; i < count; i++) {
+            is_new = is_new && strcmp(ways[i], way) != 0;
+        }
+        if (is_new && count < COUNTED_MAX) {
+            ways[count++] = way;
+        }
+    }
+    return count;
+}
+
+static enum status read_rows(const struct side *side, const struct side *other, bool is_variant,
+                             struct judged_files *files, struct row_list *rows, struct error *error)
+{
+    const char *ways[COUNTED_MAX] = {""};
+    const size_t copies = side->counted < 0 && other->counted >= 0 ? counted_ways(other, ways) : 1;
+    enum status status = STATUS_OK;
+    files->counted_ways = copies > files->counted_ways ? copies : files->counted_ways;
+    for (size_t i = 0; i < side->table.row_count && status == STATUS_OK; i++) {
+        if (has_failed(side, i)) {
+            files->failed++;
+            continue;
+        }
+        for (size_t copy = 0; copy < copies && status == STATUS_OK; copy++) {
+            const char *counted = side->counted >= 0 ? csv_cell(&side->table, i, (size_t)side->counted) : ways[copy];
+            status = read_row(side, i, is_variant, counted, files, rows, error);
+        }
+    }
+    return status;
+}
+
+static int compare_conditions(const struct row *left, const struct row *right)
+{
+    for (size_t i = 0; i < JUDGED_COLUMNS_MAX; i++) {
+        const double a = left->numbers[i], b = right->numbers[i];
+        if (!isnan(a) && !isnan(b) && a != b) {
+            return a < b ? -1 : 1;
+        }
+    }
+    return strcmp(left->text, right->text);
+}
+
+static int compare_rows(const void *left_row, const void *right_row)
+{
+    const struct row *left = left_row, *right = right_row;
+    const int condition = compare_conditions(left, right);
+    if (condition != 0) {
+        return condition;
+    }
+    if (left->is_variant != right->is_variant) {
+        return left->is_variant ? 1 : -1;
+    }
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------------------------------
+ */
+
+static int compare_pair_names(const void *left_row, const void *right_row)
+{
+    const struct row *left = left_row, *right = right_row;
+    return strcmp(left->pair, right->pair);
+}
+
+/* Both halves sorted by the pair's name must show the same names, each once. */
+static enum status match_named_pairs(struct row *base, struct row *variant, size_t base_count, size_t variant_count,
+                                     const struct side *sides, struct error *error)
+{
+    qsort(base, base_count, sizeof *base, compare_pair_names);
+    qsort(variant, variant_count, sizeof *variant, compare_pair_names);
+    for (size_t i = 0; i < base_count || i < variant_count; i++) {
+        const bool is_matched = i < base_count && i < variant_count && strcmp(base[i].pair, variant[i].pair) == 0 &&
+                                (i == 0 || strcmp(base[i].pair, base[i - 1].pair) != 0);
+        if (!is_matched) {
+            const struct row *row = i < base_count ? &base[i] : &variant[i];
+            const struct side *side = &sides[i < base_count ? 0 : 1];
+            return error_set_at(error, STATUS_BAD_DATA, side->path, side->table.lines[row->order], 0,
+                                "pair \"%s\" of %s is not there once in both files", row->pair,
+                                row->text[0] != '\0' ? row->text : "the only condition");
+        }
+    }
+    return STATUS_OK;
+}
+
+static int compare_dates(const void *left_row, const void *right_row)
+{
+    const struct row *left = *(const struct row *const *)left_row, *right = *(const struct row *const *)right_row;
+    const int order = strcmp(left->date, right->date);
+    return order != 0 ? order : (left->is_variant > right->is_variant) - (left->is_variant < right->is_variant);
+}
+
+/* Base and variant took turns: each two runs that follow each other in time are one of each. Both halves are then in
+ * the order of time. */
+static bool are_interleaved(struct row *base, struct row *variant, size_t count)
+{
+    const struct row **order = calloc(2 * count, sizeof *order);
+    bool is_so = order != NULL;
+    for (size_t i = 0; i < count && is_so; i++) {
+        order[2 * i] = &base[i];
+        order[2 * i + 1] = &variant[i];
+        is_so = base[i].date[0] != '\0' && variant[i].date[0] != '\0' &&
+                (i == 0 ||
+                 (strcmp(base[i - 1].date, base[i].date) < 0 && strcmp(variant[i - 1].date, variant[i].date) < 0));
+    }
+    if (is_so) {
+        qsort(order, 2 * count, sizeof *order, compare_dates);
+    }
+    for (size_t i = 0; i < count && is_so; i++) {
+        is_so = order[2 * i]->is_variant != order[2 * i + 1]->is_variant;
+    }
+    free(order);
+    return is_so;
+}
+
+/* ---- conditions -----------------------------------------------------------------------------------------------------
+ */
+
+static enum status add_condition(struct judged_files *files, struct row *base, size_t base_count, size_t variant_count,
+                                 const struct side *sides, struct error *error)
+{
+    struct row *variant = base + base_count;
+    if (files->count == JUDGED_CONDITIONS_MAX) {
+        return error_set(error, STATUS_LIMIT, "more than %d conditions", JUDGED_CONDITIONS_MAX);
+    }
+    struct judged_condition *condition = &files->conditions[files->count++];
+    condition->key = files->column_count > 0 ? base->numbers[0] : (double)NAN;
+    (void)snprintf(condition->text, sizeof condition->text, "%s", base->text);
+    enum status status = STATUS_OK;
+    if (sides[0].pair >= 0 && sides[1].pair >= 0) {
+        status = match_named_pairs(base, variant, base_count, variant_count, sides, error);
+        condition->paired = true;
+        (void)snprintf(files->pairing, sizeof files->pairing, "by column %s", sides[0].table.names[sides[0].pair]);
+    } else if (base_count > 1 && base_count == variant_count && are_interleaved(base, variant, base_count)) {
+        condition->paired = true;
+        (void)snprintf(files->pairing, sizeof files->pairing, "by date: base and variant took turns");
+    }
+    return status;
+}
+
+static void keep_dates(struct judged_files *files, const struct row_list *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *date = rows->items[i].date;
+        if (date[0] != '\0' && (files->oldest[0] == '\0' || strcmp(date, files->oldest) < 0)) {
+            (void)snprintf(files->oldest, sizeof files->oldest, "%s", date);
+        }
+        if (date[0] != '\0' && strcmp(date, files->newest) > 0) {
+            (void)snprintf(files->newest, sizeof files->newest, "%s", date);
+        }
+    }
+}
+
+static enum status group_rows(struct judged_files *files, struct row_list *rows, const struct side *sides,
+                              struct error *error)
+{
+    size_t used = 0;
+    enum status status = STATUS_OK;
+    qsort(rows->items, rows->count, sizeof *rows->items, compare_rows);
+    for (size_t first = 0, end; first < rows->count && status == STATUS_OK; first = end) {
+        size_t base_count = 0;
+        for (end = first; end < rows->count && compare_conditions(&rows->items[first], &rows->items[end]) == 0; end++) {
+            base_count += !rows->items[end].is_variant;
+        }
+        const size_t variant_count = end - first - base_count;
+        if (base_count == 0 || variant_count == 0) {
+            *(base_count > 0 ? &files->only_base : &files->only_variant) += 1;
+            continue;
+        }
+        struct row *base = &rows->items[first];
+        status = add_condition(files, base, base_count, variant_count, sides, error);
+        if (status == STATUS_OK) {
+            struct judged_condition *condition = &files->conditions[files->count - 1];
+            condition->base = files->storage + used;
+            condition->variant = condition->base + base_count;
+            condition->base_count = base_count;
+            condition->variant_count = variant_count;
+            for (size_t i = first; i < end; i++) {
+                files->storage[used++] = rows->items[i].value;
+            }
+        }
+    }
+    return status;
+}
+
+/* Serving benchmarks' files as such a table: one row for each run. */
+static enum status read_serving(const char *path, struct csv_table *table, struct error *error)
+{
+    struct serving_results results = {0};
+    struct text_buffer text = {0};
+    enum status status = serving_results_read(path, &results, error);
+    text_buffer_append(&text, "concurrency,request_rate,output_tokens_per_s\n");
+    for (size_t i = 0; i < results.count && status == STATUS_OK; i++) {
+        const struct serving_result *result = &results.items[i];
+        char concurrency[32], rate[32], tokens[32];
+        text_buffer_append_format(&text, "%s,%s,%s\n", number_format(result->concurrency, concurrency),
+                                  number_format(result->request_rate, rate),
+                                  number_format(result->output_tokens_per_s, tokens));
+    }
+    if (status == STATUS_OK) {
+        status = text.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the results of %s", path)
+                             : csv_parse(text.text, text.length, path, table, error);
+    }
+    text_buffer_release(&text);
+    serving_results_release(&results);
+    return status;
+}
+
+/* JSON begins with a brace or a bracket. */
+static bool looks_like_json(const char *path)
+{
+    FILE *stream = fopen(path, "rb");
+    int byte = ' ';
+    while (stream != NULL && (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t')) {
+        byte = fgetc(stream);
+    }
+    if (stream != NULL) {
+        (void)fclose(stream);
+    }
+    return byte == '{' || byte == '[';
+}
+
+static enum status open_side(const char *path, struct side *side, struct error *error)
+{
+    side->path = path;
+    enum status status = looks_like_json(path) ? read_serving(path, &side->table, error)
+                                               : csv_read(path, FILE_BYTES_MAX, &side->table, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    side->pair = FIND_ANY(&side->table, pair_names);
+    side->date = FIND_ANY(&side->table, date_names);
+    side->outcome = FIND_ANY(&side->table, outcome_names);
+    side->counted = FIND_ANY(&side->table, counted_names);
+    return side->table.row_count > 0 ? STATUS_OK : error_set_at(error, STATUS_BAD_DATA, path, 1, 0, "there is no row");
+}
+
+static enum status read_sides(struct side *sides, const struct judged_options *options, struct judged_files *files,
+                              struct row_list *rows, struct error *error)
+{
+    enum status status = choose_metric(sides, options->metric, files, error);
+    if (status == STATUS_OK) {
+        status = choose_conditions(sides, options, files, error);
+    }
+    for (int i = 0; i < 2 && status == STATUS_OK; i++) {
+        status = read_rows(&sides[i], &sides[1 - i], i == 1, files, rows, error);
+    }
+    if (status == STATUS_OK && rows->count == 0) {
+        status =
+            error_set(error, STATUS_BAD_DATA, "%s and %s have no run that succeeded", sides[0].path, sides[1].path);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    files->storage = calloc(rows->count + 1, sizeof *files->storage);
+    files->conditions = calloc(rows->count < JUDGED_CONDITIONS_MAX ? rows->count + 1 : JUDGED_CONDITIONS_MAX,
+                               sizeof *files->conditions);
+    if (files->storage == NULL || files->conditions == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu results", rows->count);
+    }
+    keep_dates(files, rows);
+    status = group_rows(files, rows, sides, error);
+    *(sides[0].counted < 0 ? &files->only_base : &files->only_variant) /= files->counted_ways;
+    if (status == STATUS_OK && files->count == 0) {
+        status =
+            error_set(error, STATUS_BAD_DATA, "%s and %s have no condition in common", sides[0].path, sides[1].path);
+    }
+    return status;
+}
+
+enum status judged_files_read(const char *base_path, const char *variant_path, const struct judged_options *options,
+                              struct judged_files *files, struct error *error)
+{
+    struct side sides[2] = {0};
+    struct row_list rows = {0};
+    *files = (struct judged_files){0};
+    enum status status = open_side(base_path, &sides[0], error);
+    if (status == STATUS_OK) {
+        status = open_side(variant_path, &sides[1], error);
+    }
+    if (status == STATUS_OK) {
+        status = read_sides(sides, options, files, &rows, error);
+    }
+    free(rows.items);
+    csv_table_release(&sides[0].table);
+    csv_table_release(&sides[1].table);
+    if (status != STATUS_OK) {
+        judged_files_release(files);
+    }
+    return status;
+}
+
+void judged_files_release(struct judged_files *files)
+{
+    free(files->conditions);
+    free(files->storage);
+    *files = (struct judged_files){0};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Two result files side by side: which column is the result, which columns are the conditions, which rows are repeats
+ * or pairs. CSV tables and serving benchmarks' files. Used by `occam judge`. */
+#ifndef OCCAM_CALIBRATE_EXPERIMENT_JUDGED_FILES_H
+#define OCCAM_CALIBRATE_EXPERIMENT_JUDGED_FILES_H
+
+#include "base/status.h"
+#include "calibrate/experiment/effect_judge.h"
+
+enum {
+    JUDGED_CONDITIONS_MAX = 4096,
+    JUDGED_COLUMNS_MAX = 16 /* of conditions */
+};
+
+struct judged_options {
+    const char *metric;    /* column of the result; NULL: the only one of a known name */
+    const char *const *by; /* columns of the conditions; by_count 0: those of a known name */
+    size_t by_count;
+    const char *const
+        *prefer; /* names that may be conditions when by_count is 0: a scenario's workload; may be empty */
+    size_t prefer_count;
+};
+
+struct judged_condition {
+    char text[200];         /* "concurrency=8 tokens=640"; "" where there is only one */
+    double key;             /* of the first column, for sorting and for finding the prediction; NaN */
+    double *base, *variant; /* results, larger is better: 1 / time for times */
+    size_t base_count, variant_count;
+    bool paired;
+};
+
+struct judged_files {
+    size_t count;
+    struct judged_condition *conditions; /* ascending in their columns */
+    char metric[64];                     /* as the files name it */
+    bool is_time;                        /* the result was inverted */
+    size_t column_count;
+    char columns[JUDGED_COLUMNS_MAX][64]; /* of the conditions */
+    size_t only_base, only_variant;       /* conditions that the other file lacks */
+    size_t counted_ways;         /* in which one side counted its results, where the other does not say; or 1 */
+    size_t failed;               /* rows that say so of themselves */
+    char pairing[120];           /* why rows are pairs; "" */
+    char oldest[32], newest[32]; /* dates of rows as the files give them; "" */
+    double *storage;
+};
+
+/* Reads both files. STATUS_BAD_DATA with the place: no result column, or two of them; a result that is no number or
+ * not above 0; no condition in common; pairs that are none. Release with judged_files_release. */
+MUST_CHECK enum status judged_files_read(const char *base_path, const char *variant_path,
+                                         const struct judged_options *options, struct judged_files *files,
+                                         struct error *error);
+void judged_files_release(struct judged_files *files);
+
+#endif

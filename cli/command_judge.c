@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * `occam judge`: base against variant as measured, beside what was predicted. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_buffer.h"
+#include "cli/command.h"
+#include "cli/experiment_texts.h"
+#include "cli/judge.h"
+#include "cli/options.h"
+
+enum {
+    BY_MAX = JUDGED_COLUMNS_MAX
+};
+
+struct judge_options {
+    uint64_t hypothesis, conditions;
+    const char *claim, *metric, *by, *ledger;
+    double level, noise_percent, margin_percent;
+    bool revert, power;
+    enum output_format format;
+    struct operands operands;
+};
+
+static enum status parse(int argc, char **argv, struct judge_options *options, struct error *error)
+{
+    const struct option_row rows[] = {
+        {0, "hypothesis", OPTION_COUNT, &options->hypothesis, 1, 1e15},
+        {.name = "claim", .kind = OPTION_TEXT, .target = &options->claim},
+        {.name = "revert", .kind = OPTION_FLAG, .target = &options->revert},
+        {.name = "metric", .kind = OPTION_TEXT, .target = &options->metric},
+        {.name = "by", .kind = OPTION_TEXT, .target = &options->by},
+        {0, "level", OPTION_NUMBER, &options->level, 0.5, 0.9999},
+        {0, "noise", OPTION_NUMBER, &options->noise_percent, 0.01, 50},
+        {0, "margin", OPTION_NUMBER, &options->margin_percent, 0.01, 50},
+        {.name = "power", .kind = OPTION_FLAG, .target = &options->power},
+        {0, "conditions", OPTION_COUNT, &options->conditions, 1, 1000},
+        {.name = "ledger", .kind = OPTION_TEXT, .target = &options->ledger},
+        {.name = "format", .kind = OPTION_FORMAT, .target = &options->format},
+    };
+    enum status status =
+        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "BASE VARIANT", 0, 2, &options->operands, error);
+    if (status == STATUS_OK && options->operands.count != (options->power ? 0 : 2)) {
+        status = error_set(error, STATUS_USAGE,
+                           options->power ? "--power takes no files" : "two files are compared: BASE VARIANT");
+    }
+    if (status == STATUS_OK && options->hypothesis > 0 && options->claim != NULL) {
+        status = error_set(error, STATUS_USAGE, "the hypothesis says what is claimed: leave out --claim");
+    }
+    return status;
+}
+
+/* ---- power ----------------------------------------------------------------------------------------------------------
+ */
+
+static enum status print_power(const struct judge_options *options, struct error *error)
+{
+    static const double effects[] = {0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2};
+    static const size_t repeats[] = {1, 2, 3, 5, 10, 20};
+    static const struct report_column columns[] = {
+        {"effect_percent", "effect %", 3}, {"runs_1", "1 run", 2},    {"runs_2", "2 runs", 2},  {"runs_3", "3 runs", 2},
+        {"runs_5", "5 runs", 2},           {"runs_10", "10 runs", 2}, {"runs_20", "20 runs", 2}};
+    struct report report = {0};
+    report_number(&report, "noise_percent", options->noise_percent);
+    report_integer(&report, "conditions", (int64_t)options->conditions);
+    report_number(&report, "level", options->level);
+    report_begin_array(&report, "effects");
+    for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
+        report_begin_object(&report, NULL);
+        report_number(&report, "effect_percent", 100 * effects[i]);
+        for (size_t k = 0; k < sizeof repeats / sizeof repeats[0]; k++) {
+            char key[32];
+            (void)snprintf(key, sizeof key, "runs_%zu", repeats[k]);
+            report_number(&report, key,
+                          effect_power(effects[i], options->noise_percent / 100, repeats[k],
+                                       (size_t)options->conditions, options->level));
+        }
+        report_end(&report);
+    }
+    report_end(&report);
+    enum status status;
+    if (options->format == OUTPUT_FORMAT_TEXT) {
+        printf("Probability that an effect is seen, runs of each side, noise of one run %g %%, %llu condition%s\n"
+               "judged together; one run: the noise is taken as known\n\n",
+               options->noise_percent, (unsigned long long)options->conditions, options->conditions == 1 ? "" : "s");
+        status = report_print_table(&report, "effects", columns, sizeof columns / sizeof columns[0], stdout, error);
+    } else {
+        status = report_print(&report, options->format, "effects", stdout, error);
+    }
+    report_release(&report);
+    return status;
+}
+
+/* ---- verdict --------------------------------------------------------------------------------------------------------
+ */
+
+static size_t split_names(char *text, const char **names)
+{
+    size_t count = 0;
+    for (char *at = text; at != NULL && count < BY_MAX;) {
+        char *comma = strchr(at, ',');
+        names[count++] = at;
+        if (comma != NULL) {
+            *comma++ = '\0';
+        }
+        at = comma;
+    }
+    return count;
+}
+
+static enum status read_files(const struct judge_options *options, struct judgement *judgement, struct error *error)
+{
+    char by[512] = "";
+    const char *names[BY_MAX];
+    struct judged_options judged = {.metric = options->metric};
+    if (options->by != NULL) {
+        if (strlen(options->by) >= sizeof by) {
+            return error_set(error, STATUS_USAGE, "--by is longer than %zu bytes", sizeof by - 1);
+        }
+        memcpy(by, options->by, strlen(options->by) + 1);
+        judged.by = names;
+        judged.by_count = split_names(by, names);
+    }
+    judgement->base_path = options->operands.items[0];
+    judgement->variant_path = options->operands.items[1];
+    return judged_files_read(judgement->base_path, judgement->variant_path, &judged, &judgement->files, error);
+}
+
+/* The prediction that was frozen for the condition; data that are older than it do not test it. */
+static void match_predictions(struct judgement *judgement)
+{
+    const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
+    judgement->data_is_older = hypothesis != NULL && judgement->files.oldest[0] != '\0' &&
+                               strncmp(judgement->files.oldest, hypothesis->created, 19) < 0;
+    for (size_t i = 0; i < judgement->files.count; i++) {
+        struct judged_row *row = &judgement->rows[i];
+        *row = (struct judged_row){&judgement->files.conditions[i], &judgement->verdicts[i], NULL, -1};
+        for (size_t k = 0; hypothesis != NULL && k < hypothesis->prediction_count; k++) {
+            const struct frozen_prediction *prediction = &hypothesis->predictions[k];
+            if (isnan(prediction->concurrency) || prediction->concurrency == row->condition->key) {
+                row->prediction = prediction;
+            }
+        }
+        const bool counts = row->prediction != NULL && isfinite(row->prediction->low) && !judgement->data_is_older &&
+                            !judgement->options.is_revert;
+        row->covered =
+            !counts ? -1 : row->verdict->ratio >= row->prediction->low && row->verdict->ratio <= row->prediction->high;
+    }
+}
+
+/* Results of one load that were counted in several ways differ by the counting too. Where the other file does not say
+ * how it counted, verdicts that depend on the way decide nothing. */
+static void weigh_counting(struct judgement *judgement)
+{
+    const struct judged_files *files = &judgement->files;
+    bool agree = true;
+    for (size_t i = 1; i < files->count && files->counted_ways > 1; i++) {
+        const bool same_load = files->conditions[i].key == files->conditions[i - 1].key ||
+                               (isnan(files->conditions[i].key) && isnan(files->conditions[i - 1].key));
+        const double apart = fabs(log(judgement->verdicts[i].ratio / judgement->verdicts[i - 1].ratio));
+        if (same_load) {
+            judgement->counting_spread = fmax(judgement->counting_spread, expm1(apart));
+            agree = agree && judgement->verdicts[i].outcome == judgement->verdicts[i - 1].outcome;
+        }
+    }
+    judgement->together = agree ? judgement->together : EFFECT_INCONCLUSIVE;
+}
+
+static enum status decide(const struct judge_options *options, struct judgement *judgement, struct error *error)
+{
+    const size_t count = judgement->files.count;
+    struct effect_samples *samples = calloc(count, sizeof *samples);
+    judgement->verdicts = calloc(count, sizeof *judgement->verdicts);
+    judgement->rows = calloc(count, sizeof *judgement->rows);
+    if (samples == NULL || judgement->verdicts == NULL || judgement->rows == NULL) {
+        free(samples);
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu conditions", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct judged_condition *condition = &judgement->files.conditions[i];
+        samples[i] = (struct effect_samples){condition->base, condition->variant, condition->base_count,
+                                             condition->variant_count, condition->paired};
+    }
+    effect_options_init(&judgement->options);
+    judgement->options.claim = judgement->hypothesis != NULL ? judgement->hypothesis->claim : EFFECT_CHANGES;
+    judgement->options.is_revert = options->revert;
+    judgement->options.level = options->level;
+    judgement->options.margin = options->margin_percent / 100;
+    judgement->options.assumed_noise = options->noise_percent / 100;
+    enum status status = STATUS_OK;
+    if (options->claim != NULL && !effect_claim_parse(options->claim, &judgement->options.claim)) {
+        status =
+            error_set(error, STATUS_USAGE, "option --claim: \"%s\" is none of raises, lowers, changes", options->claim);
+    }
+    if (status == STATUS_OK) {
+        status = effect_judge(samples, count, &judgement->options, judgement->verdicts, error);
+    }
+    free(samples);
+    if (status == STATUS_OK) {
+        judgement->together = effect_judge_together(judgement->verdicts, count, options->revert);
+        weigh_counting(judgement);
+        match_predictions(judgement);
+    }
+    return status;
+}
+
+static void name_claim(struct judgement *judgement, char *out, size_t out_size)
+{
+    if (judgement->options.is_revert) {
+        (void)snprintf(out, out_size, "is %s the same as %s again?", judgement->variant_path, judgement->base_path);
+    } else if (judgement->hypothesis != NULL) {
+        (void)snprintf(out, out_size, "%s (hypothesis %lld: %s %s the %s)", judgement->hypothesis->statement,
+                       (long long)judgement->hypothesis->id, judgement->hypothesis->changes,
+                       effect_claim_name(judgement->hypothesis->claim), judgement->hypothesis->quantity);
+    } else {
+        (void)snprintf(out, out_size, "%s %s the speed of %s", judgement->variant_path,
+                       effect_claim_name(judgement->options.claim), judgement->base_path);
+    }
+    judgement->claim_text = out;
+}
+
+static enum status judge(const struct judge_options *options, struct judgement *judgement, struct ledger *ledger,
+                         char *claim, size_t claim_size, struct error *error)
+{
+    enum status status = STATUS_OK;
+    if (options->hypothesis > 0) {
+        judgement->hypothesis = calloc(1, sizeof *judgement->hypothesis);
+        status = judgement->hypothesis == NULL
+                     ? error_set(error, STATUS_NO_MEMORY, "no memory for the hypothesis")
+                     : hypothesis_read(ledger, (int64_t)options->hypothesis, judgement->hypothesis, error);
+    }
+    if (status == STATUS_OK) {
+        status = read_files(options, judgement, error);
+    }
+    if (status == STATUS_OK) {
+        status = decide(options, judgement, error);
+    }
+    if (status == STATUS_OK) {
+        name_claim(judgement, claim, claim_size);
+    }
+    if (status == STATUS_OK && judgement->hypothesis != NULL && judgement->together == EFFECT_REFUTED) {
+        status = judgement_close(judgement, error);
+    }
+    return status == STATUS_OK && ledger != NULL ? judgement_keep(judgement, ledger, error) : status;
+}
+
+static enum status answer(const struct judge_options *options, bool *is_bad, struct error *error)
+{
+    struct judgement judgement = {0};
+    struct ledger *ledger = NULL;
+    struct report report = {0};
+    char claim[600];
+    enum status status = options->hypothesis > 0 ? ledger_place_open(options->ledger, true, &ledger, error) : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = judge(options, &judgement, ledger, claim, sizeof claim, error);
+    }
+    if (status == STATUS_OK && options->format == OUTPUT_FORMAT_TEXT) {
+        judgement_print(&judgement);
+    } else if (status == STATUS_OK) {
+        judgement_record(&judgement, &report);
+        status = report_print(&report, options->format, "conditions", stdout, error);
+    }
+    *is_bad = judgement.together == EFFECT_REFUTED || judgement.together == EFFECT_NOT_RESTORED;
+    report_release(&report);
+    judgement_release(&judgement);
+    ledger_close(ledger);
+    return status;
+}
+
+int command_judge(int argc, char **argv)
+{
+    struct judge_options options = {.level = 0.95, .noise_percent = 2, .margin_percent = 2, .conditions = 1};
+    struct error error = {0};
+    bool is_bad = false;
+    enum status status = parse(argc, argv, &options, &error);
+    if (status == STATUS_OK) {
+        status = options.power ? print_power(&options, &error) : answer(&options, &is_bad, &error);
+    }
+    if (status != STATUS_OK) {
+        return command_fail("judge", &error);
+    }
+    return is_bad ? status_exit_code(STATUS_TOLERANCE_FAILED) : 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * `occam ledger scorecard`: frozen predictions beside what was measured, by device and scenario. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/experiment/scorecard.h"
+#include "cli/ledger_place.h"
+#include "cli/report.h"
+
+struct scored {
+    struct scored_prediction prediction;
+    int64_t scenario;
+    char group[200];
+};
+
+struct collection {
+    struct ledger *ledger;
+    size_t count, capacity;
+    struct scored *items;
+    double measured; /* of the verdict or run at hand */
+};
+
+static enum status keep_group(void *context, const void *record, struct error *error)
+{
+    (void)error;
+    const struct ledger_scenario *scenario = record;
+    struct scored *scored = context;
+    (void)snprintf(scored->group, sizeof scored->group, "%s on %s", scenario->name, scenario->device);
+    return STATUS_OK;
+}
+
+static enum status keep_prediction(void *context, const void *record, struct error *error)
+{
+    struct collection *collection = context;
+    const struct ledger_prediction *prediction = record;
+    if (!(prediction->low > 0) || !(prediction->high > prediction->low) || !(collection->measured > 0)) {
+        return STATUS_OK;
+    }
+    if (collection->count == collection->capacity) {
+        const size_t capacity = collection->capacity == 0 ? 64 : 2 * collection->capacity;
+        struct scored *items = realloc(collection->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return error_set(error, STATUS_NO_MEMORY, "no memory for %zu predictions", capacity);
+        }
+        collection->items = items;
+        collection->capacity = capacity;
+    }
+    struct scored *scored = &collection->items[collection->count++];
+    *scored =
+        (struct scored){{prediction->value, prediction->low, prediction->high, prediction->level, collection->measured},
+                        prediction->scenario,
+                        ""};
+    const struct ledger_filter place[] = {{"id", prediction->scenario, NULL}, {NULL, 0, NULL}};
+    return ledger_each(collection->ledger, LEDGER_SCENARIO, place, true, keep_group, scored, error);
+}
+
+static enum status take_prediction(struct collection *collection, int64_t id, double measured, struct error *error)
+{
+    const struct ledger_filter self[] = {{"id", id, NULL}, {NULL, 0, NULL}};
+    collection->measured = measured;
+    return id == 0
+               ? STATUS_OK
+               : ledger_each(collection->ledger, LEDGER_PREDICTION, self, false, keep_prediction, collection, error);
+}
+
+/* Predicted ratios are measured by verdicts ... */
+static enum status visit_verdict(void *context, const void *record, struct error *error)
+{
+    const struct ledger_verdict *verdict = record;
+    return verdict->covered < 0 ? STATUS_OK : take_prediction(context, verdict->prediction, verdict->ratio, error);
+}
+
+/* ... and predicted values by runs. */
+static enum status visit_run(void *context, const void *record, struct error *error)
+{
+    const struct ledger_run *run_record = record;
+    return strcmp(run_record->role, "tune") != 0
+               ? STATUS_OK
+               : take_prediction(context, run_record->prediction, run_record->median, error);
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+    return strcmp(((const struct scored *)left)->group, ((const struct scored *)right)->group);
+}
+
+static enum status record_card(struct report *report, const char *group, const struct scored *items, size_t count,
+                               struct error *error)
+{
+    struct scorecard card;
+    struct scored_prediction *predictions = calloc(count, sizeof *predictions);
+    if (predictions == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu predictions", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        predictions[i] = items[i].prediction;
+    }
+    enum status status = scorecard_make(predictions, count, &card, error);
+    free(predictions);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    report_begin_object(report, NULL);
+    report_string(report, "group", group);
+    report_integer(report, "predictions", (int64_t)card.count);
+    report_number(report, "bias_percent", 100 * card.bias);
+    report_number(report, "median_error_percent", 100 * card.median_error);
+    report_number(report, "crps_ln", card.crps);
+    report_number(report, "crps_ln_of_point", card.crps_of_point);
+    report_number(report, "half_width_90_percent", 100 * card.half_width);
+    for (int i = 0; i < SCORECARD_LEVELS; i++) {
+        char key[48];
+        const int level = (int)lround(100 * scorecard_levels()[i]);
+        (void)snprintf(key, sizeof key, "coverage_%d_percent", level);
+        report_number(report, key, 100 * card.coverage[i]);
+        (void)snprintf(key, sizeof key, "coverage_%d_lo_percent", level);
+        report_number(report, key, 100 * card.coverage_low[i]);
+        (void)snprintf(key, sizeof key, "coverage_%d_hi_percent", level);
+        report_number(report, key, 100 * card.coverage_high[i]);
+    }
+    report_end(report);
+    return STATUS_OK;
+}
+
+static enum status record_groups(struct report *report, struct collection *collection, struct error *error)
+{
+    report_begin_array(report, "scorecards");
+    qsort(collection->items, collection->count, sizeof *collection->items, compare_groups);
+    enum status status = record_card(report, "all", collection->items, collection->count, error);
+    for (size_t first = 0, end; first < collection->count && status == STATUS_OK; first = end) {
+        for (end = first + 1;
+             end < collection->count && strcmp(collection->items[end].group, collection->items[first].group) == 0;) {
+            end++;
+        }
+        status = record_card(report, collection->items[first].group, &collection->items[first], end - first, error);
+    }
+    report_end(report);
+    return status;
+}
+
+static enum status print_cards(const struct report *report, struct error *error)
+{
+    static const struct report_column columns[] = {
+        {"group", "predictions of", 0},          {"predictions", "count", 0},
+        {"bias_percent", "bias %", 2},           {"median_error_percent", "error %", 2},
+        {"half_width_90_percent", "+- 90 %", 2}, {"coverage_50_percent", "in 50 %", 3},
+        {"coverage_80_percent", "in 80 %", 3},   {"coverage_90_percent", "in 90 %", 3},
+        {"coverage_95_percent", "in 95 %", 3},   {"crps_ln", "CRPS", 2},
+        {"crps_ln_of_point", "of the point", 2}};
+    printf("Frozen predictions beside what was measured\n\n");
+    return report_print_table(report, "scorecards", columns, sizeof columns / sizeof columns[0], stdout, error);
+}
+
+enum status ledger_scorecard(struct ledger *ledger, enum output_format format, struct error *error)
+{
+    struct collection collection = {.ledger = ledger};
+    struct report report = {0};
+    enum status status = ledger_each(ledger, LEDGER_VERDICT, NULL, false, visit_verdict, &collection, error);
+    if (status == STATUS_OK) {
+        status = ledger_each(ledger, LEDGER_RUN, NULL, false, visit_run, &collection, error);
+    }
+    if (status == STATUS_OK && collection.count == 0) {
+        status = error_set(error, STATUS_BAD_DATA, "ledger %s: no frozen prediction has been measured yet",
+                           ledger_path(ledger));
+    }
+    if (status == STATUS_OK) {
+        status = record_groups(&report, &collection, error);
+    }
+    if (status == STATUS_OK) {
+        status = format == OUTPUT_FORMAT_TEXT ? print_cards(&report, error)
+                                              : report_print(&report, format, "scorecards", stdout, error);
+    }
+    free(collection.items);
+    report_release(&report);
+    return status;
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+cd "$SCRATCH" || exit 1
+export OCCAM_LEDGER=$SCRATCH/ledger.sqlite
+printf 'concurrency,tok_s\n1,10\n' > a.csv
+printf 'concurrency,time_us\n1,10\n' > b.csv
+printf 'concurrency,tok_s\n2,10\n' > c.csv
+printf 'concurrency,tok_s\n1,-3\n' > d.csv
+printf 'concurrency,tok_s,time_ms\n1,3,3\n' > e.csv
+printf 'pair,tok_s\n1,3\n2,4\n' > f.csv
+printf 'pair,tok_s\n1,3\n3,4\n' > g.csv
+try() {
+    "$OCCAM" "$@" 2>&1 | sed "s|$SCRATCH|.|"
+}
+try judge
+try judge a.csv
+try judge a.csv b.csv
+try judge a.csv c.csv
+try judge a.csv d.csv
+try judge e.csv e.csv
+try judge f.csv g.csv
+try judge a.csv none.csv
+try judge a.csv a.csv --claim bigger
+try judge a.csv a.csv --by tokens
+try judge a.csv a.csv --hypothesis 1
+try judge a.csv a.csv --power
+try hypothesis "it rises" --scenario dsv4-flash-sparse-decode --change num_warps=8
+try hypothesis "raises" --change num_warps=8
+try hypothesis "raises" --scenario dsv4-flash-sparse-decode
+try ledger show 7
+try ledger nonsense
+try ledger export --format csv
