@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What plain methods reach on a table whose every value is known: exact random search and greedy local search, to stand
  * beside the engine in its replays (docs/MODEL.md SEARCH-9). The third, plain expected improvement, is the engine
- * itself with SEARCH_KERNEL_RADIAL, ten random first runs and no prior. */
+ * itself with SEARCH_KERNEL_PLAIN, ten random first runs and no prior. */
 #ifndef OCCAM_CALIBRATE_EXPERIMENT_SEARCH_BASELINES_H
 #define OCCAM_CALIBRATE_EXPERIMENT_SEARCH_BASELINES_H
 

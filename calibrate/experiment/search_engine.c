@@ -14,10 +14,11 @@
 
 enum {
     POOL_MAX = 65536, /* configurations weighed at once; of larger spaces a sample and what is near the best */
-    NEIGHBOURS_OF = 8
+    NEIGHBOURS_OF = 8,
+    STALE_RUNS = 4 /* without a gain before the search looks another way */
 };
 /* Forecasts are of configurations that were chosen because they looked good, so they are off by more than sigma. */
-static const double stretch_start = 1.2, stretch_gain = 0.15;
+static const double stretch_start = 1.35, stretch_gain = 0.2;
 
 struct search_engine {
     const struct search_space *space;
@@ -48,7 +49,12 @@ struct search_engine {
 
 void search_options_init(struct search_options *options)
 {
-    *options = (struct search_options){.initial_runs = 5, .seed = 1, .interval_level = 0.8, .stop_gain = 0.01};
+    *options = (struct search_options){.kernel = SEARCH_KERNEL_ALTERNATING,
+                                       .initial_runs = 8,
+                                       .chosen_runs = 3,
+                                       .seed = 1,
+                                       .interval_level = 0.8,
+                                       .stop_gain = 0.01};
 }
 
 const char *search_reason_name(enum search_reason reason)
@@ -132,10 +138,10 @@ void search_engine_free(struct search_engine *engine)
  */
 static void score_forecast(struct search_engine *self, const struct search_run *run)
 {
-    if (run->failed || !isfinite(run->forecast) || !(run->forecast_sigma > 0)) {
+    if (run->failed || !isfinite(run->forecast_lo) || !isfinite(run->forecast_hi)) {
         return;
     }
-    const bool inside = fabs(log(run->value) - run->forecast) <= exp(self->log_stretch) * run->forecast_sigma;
+    const bool inside = run->value >= run->forecast_lo && run->value <= run->forecast_hi;
     self->forecasts++;
     self->forecasts_inside += inside;
     self->log_stretch += stretch_gain * ((inside ? 0 : 1) - (1 - self->options.interval_level));
@@ -323,9 +329,35 @@ static bool knows_nothing(const struct search_engine *self)
     return !self->prior && self->row_count < 2;
 }
 
+/* Runs since one was better than all before it. */
+static size_t runs_without_gain(const struct search_engine *self)
+{
+    double least = HUGE_VAL;
+    size_t since = 0;
+    for (size_t i = 0; i < self->run_count; i++) {
+        since++;
+        if (!self->runs[i].failed && self->runs[i].value < least) {
+            least = self->runs[i].value;
+            since = 0;
+        }
+    }
+    return since;
+}
+
+/* SEARCH-4: a search that has stopped gaining sees the space through the other kernel every second time: two views that
+ * agree on what was run disagree on where to look next. */
+static enum search_kernel kernel_of_the_day(const struct search_engine *self)
+{
+    const size_t stale = runs_without_gain(self);
+    return self->options.kernel == SEARCH_KERNEL_ALTERNATING
+               ? (stale >= STALE_RUNS && stale % 2 == 0 ? SEARCH_KERNEL_RADIAL : SEARCH_KERNEL_PRODUCT)
+               : self->options.kernel;
+}
+
 static void form_beliefs(struct search_engine *self)
 {
     merge_runs(self);
+    search_surrogate_use(self->surrogate, kernel_of_the_day(self));
     fill_pool(self);
     extend_pool(self);
     search_surrogate_fit(self->surrogate, self->rows, self->row_count);
@@ -400,11 +432,9 @@ static void describe(const struct search_engine *self, size_t place, double targ
     const double cost = cost_of(self, self->pool[place]);
     *proposal = (struct search_proposal){.config = self->pool[place],
                                          .reason = mean < target ? SEARCH_REASON_EXPLOIT : SEARCH_REASON_EXPLORE,
-                                         .value = exp(mean),
-                                         .value_lo = exp(mean - half),
-                                         .value_hi = exp(mean + half),
-                                         .forecast = mean,
-                                         .forecast_sigma = sigma,
+                                         .value = exp(search_surrogate_expand(self->surrogate, mean)),
+                                         .value_lo = exp(search_surrogate_expand(self->surrogate, mean - half)),
+                                         .value_hi = exp(search_surrogate_expand(self->surrogate, mean + half)),
                                          .feasible_probability = self->feasible[place],
                                          .best_probability = (double)NAN,
                                          .cost_s = cost};
@@ -422,8 +452,6 @@ static void describe_design(struct search_engine *self, uint32_t config, struct 
                                          .value = (double)NAN,
                                          .value_lo = (double)NAN,
                                          .value_hi = (double)NAN,
-                                         .forecast = (double)NAN,
-                                         .forecast_sigma = (double)NAN,
                                          .feasible_probability = 1,
                                          .best_probability = (double)NAN,
                                          .gain_fraction = (double)NAN,
@@ -443,7 +471,7 @@ static uint32_t design_pick(const struct search_engine *self, const struct searc
     for (size_t i = 0; i < batch_count && count < 64; i++) {
         chosen[count++] = batch[i].config;
     }
-    if (self->options.design_at_random) {
+    if (self->options.design_at_random || count >= self->options.chosen_runs) {
         struct random_stream stream;
         random_init(&stream, self->options.seed, 11 + count);
         uint32_t config = random_below(&stream, (uint32_t)self->space->config_count);
@@ -662,9 +690,9 @@ enum status search_engine_propose(struct search_engine *engine, size_t wanted, s
         engine->is_taken[chosen->config] = true;
         chosen->best_probability =
             summary && engine->joint_count ? best_probability(engine, chosen->config) : (double)NAN;
-        if (isfinite(chosen->forecast) && *count < wanted) {
+        if (isfinite(chosen->value) && *count < wanted) {
             search_surrogate_append(engine->surrogate,
-                                    &(struct search_observation){chosen->config, chosen->forecast, 0});
+                                    &(struct search_observation){chosen->config, log(chosen->value), 0});
         }
     }
     for (size_t i = 0; i < *count; i++) {

@@ -20,7 +20,8 @@ enum search_objective {
 struct search_options {
     enum search_objective objective;
     enum search_kernel kernel;
-    size_t initial_runs;   /* by design before anything is predicted, where there is no prior; 5 unless set */
+    size_t initial_runs;   /* before anything is predicted, where there is no prior; 8 unless set */
+    size_t chosen_runs;    /* of these by design, the others at random: even designs say little of lengths; 3 */
     uint64_t seed;         /* 1 */
     double interval_level; /* 0.8 */
     double stop_gain;      /* stop when no run is expected to gain more than this fraction; 0.01 */
@@ -36,7 +37,7 @@ struct search_run {
     bool failed;                     /* infeasible, crashed, wrong result: value means nothing */
     double value;                    /* above 0 */
     double log_sigma;                /* scatter of ln(value) by its own repeats; 0: unknown */
-    double forecast, forecast_sigma; /* of ln(value), as proposed before the run; NaN: there was none */
+    double forecast_lo, forecast_hi; /* value_lo and value_hi of the proposal it follows; NaN: there was none */
 };
 
 enum search_reason {
@@ -51,7 +52,6 @@ struct search_proposal {
     uint32_t config;
     enum search_reason reason;
     double value, value_lo, value_hi; /* predicted for one run, at the interval level; NaN while nothing is known */
-    double forecast, forecast_sigma;  /* the same in ln(value), before stretching: keep them for search_engine_tell */
     double feasible_probability, best_probability;
     double gain_fraction; /* expected improvement on the best so far; LEARN: of the summed variance */
     double cost_s, gain_per_s;

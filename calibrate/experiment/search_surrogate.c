@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/statistics.h"
+
 enum {
     LOG_AMPLITUDE,
     LOG_NOISE,
@@ -14,7 +16,8 @@ enum {
     UNKNOWNS_MAX = LOG_LENGTHS + SEARCH_FEATURES_MAX,
     FIT_STEPS = 40,
     FIT_ROWS_MAX = 256, /* a step costs rows^3 */
-    BLOCK = 128
+    BLOCK = 128,
+    BEND_ROWS_LEAST = 4
 };
 /* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a tenth of the
  * spread, lengths of the whole range of a knob. Wide, so that a knob that does not matter is found out. */
@@ -26,6 +29,8 @@ static const double reach = 4; /* unknowns stay within so many sigmas of their p
 static const double slope_sigma = 0.25;
 /* Without one, the mean of the rows is no better known than a fraction of their spread. */
 static const double common_variance = 0.25;
+/* Outputs above their median are bent, with a width of this share of the way from the least to the median. */
+static const double bend_share = 0.5;
 
 struct search_surrogate {
     const struct search_space *space;
@@ -34,8 +39,9 @@ struct search_surrogate {
     double offset_mean, prior_scale;
     size_t capacity, count;
     struct search_observation *rows;
-    double center, scale; /* outputs = (ln(value) - offset - center) / scale */
-    double common, slope; /* variances of a common shift, and of the slope against the offset */
+    double center, scale;    /* outputs = (ln(value) - offset - center) / scale */
+    double common, slope;    /* variances of a common shift, and of the slope against the offset */
+    double bend, bend_width; /* outputs above the bend grow by the logarithm; width 0: none */
     double unknowns[UNKNOWNS_MAX];
     double *tables[SEARCH_FEATURES_MAX]; /* levels x levels: correlation, or square of the scaled distance */
     double *slopes[SEARCH_FEATURES_MAX]; /* levels x levels: d ln(correlation) / d ln(length); product only */
@@ -116,6 +122,11 @@ void search_surrogate_free(struct search_surrogate *surrogate)
         free(surrogate->block);
         free(surrogate);
     }
+}
+
+void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel)
+{
+    surrogate->kernel = kernel;
 }
 
 /* --- covariance --------------------------------------------------------------------------------------------------- */
@@ -417,11 +428,42 @@ static void find_unknowns(struct search_surrogate *self, size_t count)
     memcpy(self->unknowns, descent.best, sizeof descent.best);
 }
 
+/* SEARCH-1: what is slow is slow by how much does not matter, and the outputs' spread should be that of the good ones.
+ */
+static double compress(const struct search_surrogate *self, double output)
+{
+    return self->bend_width > 0 && output > self->bend
+               ? self->bend + self->bend_width * log1p((output - self->bend) / self->bend_width)
+               : output;
+}
+
+double search_surrogate_expand(const struct search_surrogate *surrogate, double log_value)
+{
+    return surrogate->bend_width > 0 && log_value > surrogate->bend
+               ? surrogate->bend + surrogate->bend_width * expm1((log_value - surrogate->bend) / surrogate->bend_width)
+               : log_value;
+}
+
+static void choose_bend(struct search_surrogate *self)
+{
+    self->bend_width = 0;
+    if (!self->offsets && self->kernel != SEARCH_KERNEL_PLAIN && self->count >= BEND_ROWS_LEAST) {
+        memcpy(self->forward, self->outputs, self->count * sizeof *self->forward);
+        sort_doubles(self->forward, self->count);
+        self->bend = self->forward[self->count / 2];
+        self->bend_width = bend_share * (self->bend - self->forward[0]);
+    }
+}
+
 static void scale_outputs(struct search_surrogate *self)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < self->count; i++) {
         self->outputs[i] = self->rows[i].log_value - (self->offsets ? self->offsets[self->rows[i].config] : 0);
+    }
+    choose_bend(self);
+    for (size_t i = 0; i < self->count; i++) {
+        self->outputs[i] = compress(self, self->outputs[i]);
         sum += self->outputs[i];
     }
     self->center = self->offsets || !self->count ? 0 : sum / (double)self->count;
@@ -430,7 +472,7 @@ static void scale_outputs(struct search_surrogate *self)
     }
     const double spread = self->count ? sqrt(squares / (double)self->count) : 0;
     self->scale = self->offsets ? self->prior_scale : spread > 1e-6 ? spread : 1e-6;
-    self->common = self->offsets ? 1 : common_variance;
+    self->common = self->offsets ? 1 : self->kernel == SEARCH_KERNEL_PLAIN ? 0 : common_variance;
     self->slope = self->offsets ? slope_sigma * slope_sigma : 0;
     for (size_t i = 0; i < self->count; i++) {
         self->outputs[i] = (self->outputs[i] - self->center) / self->scale;
@@ -481,7 +523,8 @@ void search_surrogate_append(struct search_surrogate *surrogate, const struct se
         BUG("a covariance with noise is not positive");
     }
     const double offset = surrogate->offsets ? surrogate->offsets[a] : 0;
-    surrogate->outputs[i] = (observation->log_value - offset - surrogate->center) / surrogate->scale;
+    surrogate->outputs[i] =
+        (compress(surrogate, observation->log_value - offset) - surrogate->center) / surrogate->scale;
     solve_weights(surrogate, surrogate->count);
 }
 

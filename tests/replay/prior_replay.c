@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Replays searches on measured shapes of one kernel with a calibrated prediction as prior: for each shape the model is
  * calibrated on rows of the other shapes, then asked run by run. Usage: prior_replay SCENARIO TRAIN_ROWS TIMES.csv...
- * Prints one Markdown row: runs until within 1 % and 5 % of the best, median and 90th percentile over the shapes; the same
- * without the prior; coverage. */
+ * Prints one Markdown row: runs until within 1 % and 5 % of the best, median and 90th percentile over the shapes; the
+ * same without the prior; coverage. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,8 +131,8 @@ static void search_shape(const struct replay *replay, const struct search_space 
         }
         const struct search_run done = {.config = proposal.config,
                                         .value = time,
-                                        .forecast = proposal.forecast,
-                                        .forecast_sigma = proposal.forecast_sigma};
+                                        .forecast_lo = proposal.value_lo,
+                                        .forecast_hi = proposal.value_hi};
         if (search_engine_tell(engine, &done, &error) != STATUS_OK) {
             fail(&error);
         }
@@ -168,7 +168,9 @@ static void replay_group(struct replay *replay, uint32_t group)
         search_shape(replay, &space, inside, &(struct search_prior){logs, sigma}, group + 1, shape);
         search_shape(replay, &space, inside, NULL, group + 1, shape);
         if (getenv("VERBOSE")) {
-            fprintf(stderr, "group %u rows %zu sigma %.3f first %.3f within 1%% %zu 5%% %zu; alone %zu %zu\n", group, count, sigma, shape->start_fraction, shape->within[0][0], shape->within[0][1], shape->within[1][0], shape->within[1][1]);
+            fprintf(stderr, "group %u rows %zu sigma %.3f first %.3f within 1%% %zu 5%% %zu; alone %zu %zu\n", group,
+                    count, sigma, shape->start_fraction, shape->within[0][0], shape->within[0][1], shape->within[1][0],
+                    shape->within[1][1]);
         }
         search_space_release(&space);
     }
