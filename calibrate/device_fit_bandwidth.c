@@ -110,7 +110,8 @@ static void describe_saturation(struct device_fit *self, const struct robust_fit
 static enum status fit_dram(struct device_fit *self, struct stream *streams)
 {
     struct robust_fit fit;
-    if (device_fit_pick(self, BENCHMARK_BANDWIDTH_STREAM, whole_device_read) <= PARAMETERS) {
+    if (!(gpu_device_value(self->device, GPU_FIGURE_DRAM_BANDWIDTH) > 0) ||
+        device_fit_pick(self, BENCHMARK_BANDWIDTH_STREAM, whole_device_read) <= PARAMETERS) {
         return STATUS_OK;
     }
     fill_streams(self, streams, false);
@@ -183,7 +184,8 @@ static bool gather_row(const struct device_fit *self, const struct benchmark_row
 static enum status fit_gather(struct device_fit *self, struct stream *streams)
 {
     struct robust_fit fit;
-    if (device_fit_pick(self, BENCHMARK_BANDWIDTH_GATHER, gather_row) <= PARAMETERS) {
+    if (!(gpu_device_value(self->device, GPU_FIGURE_DRAM_BANDWIDTH) > 0) ||
+        device_fit_pick(self, BENCHMARK_BANDWIDTH_GATHER, gather_row) <= PARAMETERS) {
         return STATUS_OK;
     }
     for (size_t i = 0; i < self->count; i++) {

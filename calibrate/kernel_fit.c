@@ -35,6 +35,9 @@ struct fit_problem {
     size_t count;
     const double *factor; /* NULL or count x count */
     uint32_t *order;      /* in which the rows are timed: those of one tile loop after each other */
+    double *scales;       /* of each row's misfit: form and repeats */
+    gsl_vector *last;     /* unknowns and residuals of the last call without an error, side by side */
+    bool remembered;
     uint32_t free_count;
     enum parameter_id free[PARAMETER_COUNT];
     struct layer_memo memo;
@@ -98,7 +101,7 @@ static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
         if (!isfinite(misfit)) {
             return GSL_EDOM;
         }
-        gsl_vector_set(out, i, problem->factor ? misfit : misfit / hypot(form_scale, row->noise_log_sigma));
+        gsl_vector_set(out, i, problem->factor ? misfit : misfit / problem->scales[i]);
     }
     if (problem->factor) {
         whiten(problem, out);
@@ -112,13 +115,29 @@ static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
     return GSL_SUCCESS;
 }
 
+/* GSL asks for the residuals where it then asks for their derivatives. */
+static int remembered_residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
+{
+    struct fit_problem *problem = context;
+    const size_t size = problem->count + problem->free_count;
+    gsl_vector_view point = gsl_vector_subvector(problem->last, 0, problem->free_count);
+    gsl_vector_view values = gsl_vector_subvector(problem->last, problem->free_count, size);
+    if (problem->remembered && gsl_vector_equal(&point.vector, unknowns)) {
+        return gsl_vector_memcpy(out, &values.vector);
+    }
+    const int code = residuals(unknowns, problem, out);
+    problem->remembered = code == GSL_SUCCESS && gsl_vector_memcpy(&point.vector, unknowns) == GSL_SUCCESS &&
+                          gsl_vector_memcpy(&values.vector, out) == GSL_SUCCESS;
+    return code;
+}
+
 static int jacobian(const gsl_vector *unknowns, void *context, gsl_matrix *out)
 {
     struct fit_problem *problem = context;
     const size_t size = problem->count + problem->free_count;
     gsl_vector *base = gsl_vector_alloc(size), *moved = gsl_vector_alloc(size);
     gsl_vector *point = gsl_vector_alloc(problem->free_count);
-    int code = base && moved && point ? residuals(unknowns, problem, base) : GSL_ENOMEM;
+    int code = base && moved && point ? remembered_residuals(unknowns, problem, base) : GSL_ENOMEM;
     for (uint32_t j = 0; j < problem->free_count && code == GSL_SUCCESS; j++) {
         gsl_vector_memcpy(point, unknowns);
         gsl_vector_set(point, j, gsl_vector_get(unknowns, j) + step);
@@ -293,12 +312,14 @@ static enum status order_rows(struct fit_problem *problem, struct error *error)
 {
     struct timed_row *rows = malloc((problem->count + 1) * sizeof *rows);
     problem->order = malloc((problem->count + 1) * sizeof *problem->order);
-    if (!rows || !problem->order) {
+    problem->scales = malloc((problem->count + 1) * sizeof *problem->scales);
+    if (!rows || !problem->order || !problem->scales) {
         free(rows);
         return error_set(error, STATUS_NO_MEMORY, "no memory to fit %zu rows", problem->count);
     }
     for (size_t i = 0; i < problem->count; i++) {
         rows[i] = (struct timed_row){&row_of(problem, i)->layer.kernels[0], (uint32_t)i};
+        problem->scales[i] = hypot(form_scale, row_of(problem, i)->noise_log_sigma);
     }
     qsort(rows, problem->count, sizeof *rows, compare_loops);
     for (size_t i = 0; i < problem->count; i++) {
@@ -322,6 +343,7 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
     status = status == STATUS_OK ? order_rows(&problem, error) : status;
     if (status != STATUS_OK) {
         free(problem.order);
+        free(problem.scales);
         return status;
     }
     for (int i = 0; i < PARAMETER_COUNT; i++) {
@@ -330,13 +352,17 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
         }
     }
     const gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    gsl_multifit_nlinear_fdf fdf = {
-        .f = residuals, .df = jacobian, .n = count + problem.free_count, .p = problem.free_count, .params = &problem};
+    gsl_multifit_nlinear_fdf fdf = {.f = remembered_residuals,
+                                    .df = jacobian,
+                                    .n = count + problem.free_count,
+                                    .p = problem.free_count,
+                                    .params = &problem};
     gsl_multifit_nlinear_workspace *workspace =
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, fdf.n, fdf.p);
     gsl_vector *start = gsl_vector_calloc(problem.free_count);
+    problem.last = gsl_vector_alloc(count + 2 * problem.free_count);
     gsl_matrix *covariance = gsl_matrix_alloc(problem.free_count, problem.free_count);
-    if (workspace && start && covariance) {
+    if (workspace && start && covariance && problem.last) {
         status = solve(&problem, workspace, &fdf, start, covariance, fit, error);
     } else {
         status = error_set(error, STATUS_NO_MEMORY, "no memory to fit %zu rows", count);
@@ -344,6 +370,8 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
     gsl_matrix_free(covariance);
     gsl_vector_free(start);
     gsl_multifit_nlinear_free(workspace);
+    gsl_vector_free(problem.last);
     free(problem.order);
+    free(problem.scales);
     return status;
 }

@@ -123,6 +123,12 @@ enum status robust_fit_run(struct robust_fit *fit, robust_fit_law *law, const vo
     if (count <= fit->parameter_count) {
         return error_set(error, STATUS_BAD_DATA, "%zu rows cannot tell %zu parameters", count, fit->parameter_count);
     }
+    for (size_t i = 0; i < count; i++) {
+        if (!(measured[i] > 0) || !isfinite(measured[i])) {
+            return error_set(error, STATUS_DOMAIN, "measurement %zu of %zu is %g: a law is fitted to positive ones",
+                             i + 1, count, measured[i]);
+        }
+    }
     struct problem problem = {
         .law = law, .rows = rows, .measured = measured, .count = count, .scale = fmax(floor_log, 0.05), .fit = fit};
     gsl_errors_install();

@@ -39,7 +39,8 @@ typedef double robust_fit_law(const double *parameters, const void *rows, size_t
 
 /* Fits parameter_count parameters (start and prior set by the caller) to measured[0..count), each > 0. The soft-L1 loss
  * is scaled by the rows' own scatter, but never by less than floor_log (what one row is known to). STATUS_BAD_DATA with
- * fewer rows than parameters, STATUS_DOMAIN where the law has no value. */
+ * fewer rows than parameters, STATUS_DOMAIN where the law has no value or a
+ * measurement is not positive. */
 MUST_CHECK enum status robust_fit_run(struct robust_fit *fit, robust_fit_law *law, const void *rows,
                                       const double *measured, size_t count, double floor_log, struct error *error);
 

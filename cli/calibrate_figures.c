@@ -54,9 +54,10 @@ static enum status open_device(struct figures_answer *self, struct error *error)
         return error_set(error, STATUS_BAD_DATA, "the rows were measured on %s, --device says %s", self->rows.device,
                          asked->name);
     }
-    return isfinite(gpu_device_value(self->device, GPU_FIGURE_SM_COUNT))
+    return isfinite(gpu_device_value(self->device, GPU_FIGURE_SM_COUNT)) &&
+                   isfinite(gpu_device_value(self->device, GPU_FIGURE_BOOST_CLOCK))
                ? STATUS_OK
-               : error_set(error, STATUS_MISSING, "%s has no SM count: name a GPU or its device file",
+               : error_set(error, STATUS_MISSING, "%s has no SM count or no clock: name a GPU or its device file",
                            self->device->name);
 }
 

@@ -306,7 +306,7 @@ static enum status choose_rows(struct inspection *self, const struct inspect_opt
 {
     enum status status = inspect_rows_choose(&self->evidence.code, options->kernel, options->arch,
                                              (uint32_t)options->warps, &self->rows, error);
-    if (status == STATUS_USAGE && self->evidence.file_count > 0) {
+    if (status == STATUS_USAGE && (self->evidence.file_count > 0 || self->evidence.code.count == 0)) {
         *error = (struct error){0};
         status = STATUS_OK;
     }

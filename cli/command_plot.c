@@ -14,36 +14,19 @@
 #include "cli/command_texts.h"
 #include "cli/plot_table.h"
 
-static const struct plot_row plots[] = {
-    {"throughput", plot_throughput},
-};
 enum {
-    PLOT_COUNT = sizeof plots / sizeof plots[0],
     COLUMNS_MIN = 40,
     ROWS_MIN = 12,
-    SIZE_MAX_CHARACTERS = 1000
+    SIZE_MAX_CHARACTERS = 1000,
+    PIXELS_MIN = 300,
+    PIXELS_MAX = 8000
 };
 
 struct plot_options {
-    const char *output, *keep;
-    bool terminal;
-    uint64_t columns, rows;
+    const char *output, *keep, *x, *y;
+    bool terminal, sixel, dark;
+    uint64_t columns, rows, width;
 };
-
-static enum status plot_find(const char *name, const struct plot_row **row, struct error *error)
-{
-    const char *names[PLOT_COUNT];
-
-    for (size_t i = 0; i < PLOT_COUNT; i++) {
-        *row = &plots[i];
-        names[i] = plots[i].name;
-        if (strcmp(plots[i].name, name) == 0)
-            return STATUS_OK;
-    }
-    (void)error_set(error, STATUS_USAGE, "unknown figure \"%s\" (occam help plot lists them)", name);
-    near_names_append(error, name, names, PLOT_COUNT);
-    return STATUS_USAGE;
-}
 
 static enum status kind_of_path(const char *path, enum figure_output *output, struct error *error)
 {
@@ -72,6 +55,20 @@ static unsigned size_from_environment(const char *name)
     return (unsigned)value;
 }
 
+/* By the environment, as the C library would: block characters need it. */
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+
+        if (value != NULL && *value != '\0')
+            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL;
+    }
+    return false;
+}
+
 /* The window's size, else COLUMNS and LINES, else the figure's default; one row is left for the prompt. */
 static void fit_terminal(const struct plot_options *options, struct figure_options *figure)
 {
@@ -94,6 +91,7 @@ static void fit_terminal(const struct plot_options *options, struct figure_optio
         figure->columns = COLUMNS_MIN; /* a narrower window wraps; gnuplot cannot draw axes in it */
     if (figure->rows > 0 && figure->rows < ROWS_MIN)
         figure->rows = ROWS_MIN;
+    figure->unicode = locale_is_utf8();
     figure->color = is_terminal && (no_color == NULL || *no_color == '\0') && term != NULL && strcmp(term, "dumb") != 0;
 }
 
@@ -109,13 +107,90 @@ static enum status choose_output(const struct plot_options *options, struct figu
 {
     figure->keep_directory = options->keep;
     figure->path = options->output;
-    if (options->output != NULL && options->terminal)
-        return error_set(error, STATUS_USAGE, "--output and --terminal exclude each other");
+    figure->dark = options->dark;
+    figure->width = (unsigned)options->width;
+    if (options->output != NULL && (options->terminal || options->sixel))
+        return error_set(error, STATUS_USAGE, "--output and --%s exclude each other",
+                         options->terminal ? "terminal" : "sixel");
+    if (options->terminal && options->sixel)
+        return error_set(error, STATUS_USAGE, "--terminal and --sixel exclude each other");
     if (options->output != NULL)
         return kind_of_path(options->output, &figure->output, error);
-    figure->output = FIGURE_OUTPUT_TERMINAL;
+    figure->output = options->sixel ? FIGURE_OUTPUT_SIXEL : FIGURE_OUTPUT_TERMINAL;
     fit_terminal(options, figure);
     return STATUS_OK;
+}
+
+/* All that a figure is made from, opened. */
+struct plot_inputs {
+    struct question question;
+    struct device_catalogue *catalogue; /* owned where there is no question */
+    struct plot_request request;
+};
+
+static bool is_table(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+
+    return ending != NULL && strcmp(ending, ".csv") == 0;
+}
+
+static enum status open_files(struct plot_inputs *inputs, const struct question_options *options, struct error *error)
+{
+    const struct gpu_device *from_file = NULL;
+    enum status status = device_catalogue_create(&inputs->catalogue, error);
+
+    inputs->request.catalogue = inputs->catalogue;
+    if (status == STATUS_OK && options->device_file != NULL)
+        status = device_catalogue_add_file(inputs->catalogue, options->device_file, &from_file, error);
+    inputs->request.device = from_file;
+    if (status == STATUS_OK && options->device != NULL)
+        status = device_catalogue_find(inputs->catalogue, options->device, &inputs->request.device, error);
+    return status;
+}
+
+static enum status open_inputs(const struct plot_row *plot, const struct operands *operands,
+                               const struct question_options *options, const struct curve_options *curve,
+                               const struct plot_options *plot_options, struct plot_inputs *inputs, struct error *error)
+{
+    const bool files =
+        plot->needs == PLOT_NEEDS_FILES || (plot->needs == PLOT_NEEDS_EITHER && is_table(operands->items[1]));
+    enum status status;
+
+    inputs->request.curve = curve;
+    inputs->request.x_variable = plot_options->x;
+    inputs->request.y_variable = plot_options->y;
+    if (operands->count > 2 && plot->needs != PLOT_NEEDS_FILES)
+        return error_set(error, STATUS_USAGE, "figure %s takes one %s, not %zu", plot->name,
+                         files ? "table" : "scenario", operands->count - 1);
+    if (files) {
+        inputs->request.files = operands->items + 1;
+        inputs->request.file_count = operands->count - 1;
+        return open_files(inputs, options, error);
+    }
+    status = question_open(&inputs->question, operands->items[1], options, error);
+    inputs->request.question = &inputs->question;
+    inputs->request.catalogue = inputs->question.catalogue;
+    return status;
+}
+
+static enum status draw(const struct plot_row *plot, const struct plot_inputs *inputs,
+                        const struct figure_options *figure, struct error *error)
+{
+    struct figure_sheet *sheet = calloc(1, sizeof *sheet);
+    size_t left_out = 0;
+    enum status status;
+
+    if (sheet == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
+    status = plot->fill(&inputs->request, sheet, error);
+    if (status == STATUS_OK)
+        status = figure_draw(&sheet->figure, figure, &left_out, error);
+    if (status == STATUS_OK && left_out > 0)
+        (void)fprintf(stderr, "occam: plot: %zu points could not be drawn and are left out\n", left_out);
+    sheet_release(sheet);
+    free(sheet);
+    return status;
 }
 
 int command_plot(int argc, char **argv)
@@ -128,33 +203,34 @@ int command_plot(int argc, char **argv)
         CURVE_OPTION_ROWS(curve_options),
         {'o', "output", OPTION_TEXT, &plot_options.output, 0, 0},
         {0, "terminal", OPTION_FLAG, &plot_options.terminal, 0, 0},
+        {0, "sixel", OPTION_FLAG, &plot_options.sixel, 0, 0},
+        {0, "dark", OPTION_FLAG, &plot_options.dark, 0, 0},
         {0, "columns", OPTION_COUNT, &plot_options.columns, COLUMNS_MIN, SIZE_MAX_CHARACTERS},
         {0, "rows", OPTION_COUNT, &plot_options.rows, ROWS_MIN, SIZE_MAX_CHARACTERS},
+        {0, "width", OPTION_COUNT, &plot_options.width, PIXELS_MIN, PIXELS_MAX},
+        {0, "x", OPTION_TEXT, &plot_options.x, 0, 0},
+        {0, "y", OPTION_TEXT, &plot_options.y, 0, 0},
         {0, "keep", OPTION_TEXT, &plot_options.keep, 0, 0},
     };
-    struct question question = {0};
+    struct plot_inputs inputs = {0};
     struct figure_options figure = {0};
     const struct plot_row *plot = NULL;
     struct operands operands;
     struct error error = {0};
-    size_t left_out = 0;
-    enum status status =
-        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "FIGURE or SCENARIO", 2, 2, &operands, &error);
+    enum status status = options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "FIGURE or SCENARIO", 2,
+                                       OPERANDS_MAX, &operands, &error);
 
     if (status == STATUS_OK)
         status = plot_find(operands.items[0], &plot, &error);
     if (status == STATUS_OK)
         status = choose_output(&plot_options, &figure, &error);
     if (status == STATUS_OK)
-        status = question_open(&question, operands.items[1], &options, &error);
+        status = open_inputs(plot, &operands, &options, &curve_options, &plot_options, &inputs, &error);
     if (status == STATUS_OK && plot_options.keep != NULL)
         status = make_folder(plot_options.keep, &error);
     if (status == STATUS_OK)
-        status = plot->draw(&(struct plot_request){&question, &curve_options, &figure}, &left_out, &error);
-    question_release(&question);
-    if (status != STATUS_OK)
-        return command_fail("plot", &error);
-    if (left_out > 0)
-        (void)fprintf(stderr, "occam: plot: %zu points could not be drawn and are left out\n", left_out);
-    return 0;
+        status = draw(plot, &inputs, &figure, &error);
+    question_release(&inputs.question);
+    device_catalogue_free(inputs.catalogue);
+    return status == STATUS_OK ? 0 : command_fail("plot", &error);
 }

@@ -141,6 +141,7 @@ int command_reconcile(int argc, char **argv)
         code = status_exit_code(STATUS_TOLERANCE_FAILED);
     }
     free(self.conclusions);
+    arena_release(&self.arena);
     claim_cases_release(&self.cases);
     evidence_release(&self.evidence);
     question_release(&self.question);

@@ -432,18 +432,37 @@ int command_help(int argc, char **argv);
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \
-    "plot FIGURE SCENARIO [--output FILE | --terminal] [--columns N] [--rows N] [--keep DIR] "                         \
-    "[-s NAME=VALUE ...] [--concurrency LIST] [--measured FILE] [--itl-limit-ms T] [--free] "                          \
-    "[--device D] [--device-file FILE] [--calibration C] [--form FORM] [--level P]"
+    "plot FIGURE SCENARIO|TABLE... [--output FILE | --terminal | --sixel] [--dark] [--width PIXELS] "                  \
+    "[--columns N] [--rows N] [--keep DIR] [-s NAME=VALUE ...] [--x NAME] [--y NAME] [--concurrency LIST] "            \
+    "[--measured FILE] [--itl-limit-ms T] [--free] [--device D] [--device-file FILE] [--calibration C] "               \
+    "[--form FORM] [--level P]"
 #define PLOT_HELP                                                                                                      \
     "Figures:\n"                                                                                                       \
     "  throughput            tokens per second over concurrency: the base with its interval, measured\n"               \
     "                        points, and with -s the changed configuration\n"                                          \
+    "  step-time             the same as the time of a decode step\n"                                                  \
+    "  occupancy-registers   CTAs per SM over registers per thread, and where the configuration stands\n"              \
+    "  occupancy-smem        the same over SMEM\n"                                                                     \
+    "  waves                 a knob that changes the grid (--x) against time, rounds, waves and tail\n"                \
+    "  timeline              CTAs on the SMs, simulated, or the table of simulate cta --timeline\n"                    \
+    "  roofline              kernels of a layer under DRAM, tensor and bytes-in-flight roofs\n"                        \
+    "  limiters              what a layer's time goes to, over concurrency\n"                                          \
+    "  heatmap               time over two knobs (--x, --y); what cannot run is hatched, with the reason\n"            \
+    "  parity                predicted against measured: tables of measure, or of validate --predictions\n"            \
+    "  errors                the error by the value of each knob, of the same tables\n"                                \
+    "  saturation            bandwidth over bytes in flight: tables of the bandwidth benchmarks\n"                     \
+    "  regret                best found over runs: a table with columns method, runs, fraction\n"                      \
+    "  scorecard             coverage of frozen predictions: the table of ledger scorecard --format csv\n"             \
+    "The first nine take a SCENARIO, the others TABLEs (.csv).\n"                                                      \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -o, --output FILE     file to write; its ending says how: .png, .svg or .pdf\n"                                 \
     "  --terminal            draw with characters (default without --output)\n"                                        \
+    "  --sixel               draw pixels into a terminal that knows sixel\n"                                           \
+    "  --dark                light on dark\n"                                                                          \
+    "  --width PIXELS        width of a PNG (default 1200)\n"                                                          \
     "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24\n"                                \
+    "  --x NAME, --y NAME    variables along the axes of waves and heatmap\n"                                          \
     "  --keep DIR            also leave the gnuplot script and the numbers there; made if it is not "                  \
     "there\n" CURVE_OPTIONS_HELP "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"               \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
@@ -452,7 +471,9 @@ int command_help(int argc, char **argv);
     "\n"                                                                                                               \
     "Examples:\n"                                                                                                      \
     "  occam plot throughput dsv4-flash-sparse-decode\n"                                                               \
-    "  occam plot throughput dsv4-flash-sparse-decode -s num_warps=8 --output throughput.png\n"
+    "  occam plot throughput dsv4-flash-sparse-decode -s num_warps=8 --output throughput.png\n"                        \
+    "  occam plot heatmap dsv4-flash-sparse-decode --x num_warps --y num_stages -o heat.svg\n"                         \
+    "  occam plot parity measurements/sparse_decode.csv -o parity.svg\n"
 
 #define DOCTOR_SUMMARY "what is found here and what is missing"
 #define DOCTOR_USAGE   "doctor [--format text|json|csv]"

@@ -54,8 +54,11 @@ enum status inspect_claims_choose(struct evidence *evidence, const struct inspec
             claims->items[claims->count++] = &evidence->claims.items[i];
         }
     }
-    return claims->count > 0 || evidence->serving.count > 0
-               ? STATUS_OK
+    if (claims->count > 0 || evidence->serving.count > 0) {
+        return STATUS_OK;
+    }
+    return kernel == NULL && arch == NULL
+               ? error_set(error, STATUS_NOT_FOUND, "nothing here says anything of a kernel")
                : error_set(error, STATUS_USAGE, "nothing here is about kernel %s%s%s", kernel != NULL ? kernel : "",
                            arch != NULL ? " on " : "", arch != NULL ? arch : "");
 }

@@ -81,12 +81,13 @@ static double mma_cell(const struct inspect_row *row, unsigned argument)
 static double loop_cell(const struct inspect_row *row, unsigned member)
 {
     const struct tile_loop *loop = &row->loop;
-    const double values[] = {
-        loop->declared_stages,   loop->buffers,        loop->fp32_ops,       loop->special_ops,
-        loop->convert_ops,       loop->shuffle_ops,    loop->replicated_ops, loop->operand_ops,
-        loop->smem_bytes,        loop->smem_operands,  loop->barriers,       loop->spill_bytes,
-        loop->prologue_bytes,    loop->epilogue_bytes, loop->serial_steps,   loop->warp_instructions,
-        loop->edge_instructions, loop->early_fraction, loop->local_bytes};
+    const double values[] = {loop->declared_stages,   loop->buffers,           loop->fp32_ops,
+                             loop->special_ops,       loop->convert_ops,       loop->shuffle_ops,
+                             loop->replicated_ops,    loop->operand_ops,       loop->smem_bytes,
+                             loop->smem_operands,     loop->barriers,          loop->spill_bytes,
+                             loop->prologue_bytes,    loop->epilogue_bytes,    loop->serial_steps,
+                             loop->warp_instructions, loop->edge_instructions, loop->early_fraction,
+                             loop->local_bytes,       loop->operand_waits,     loop->product_waits};
     return row->has_loop ? values[member] : (double)NAN;
 }
 
@@ -178,6 +179,8 @@ static const struct table_column columns[] = {
     {"loop.edge_instructions", loop_cell, 16},
     {"loop.early_fraction", loop_cell, 17},
     {"loop.local_bytes", loop_cell, 18},
+    {"loop.operand_waits", loop_cell, 19},
+    {"loop.product_waits", loop_cell, 20},
 };
 enum {
     COLUMN_COUNT = sizeof columns / sizeof columns[0]

@@ -101,6 +101,8 @@ static void record_tile_loop(struct report *report, const struct inspect_row *ro
     report_number(report, "spill_bytes", loop->spill_bytes);
     report_number(report, "warp_instructions", loop->warp_instructions);
     report_number(report, "edge_instructions", loop->edge_instructions);
+    report_number(report, "operand_waits", loop->operand_waits);
+    report_number(report, "product_waits", loop->product_waits);
     report_number(report, "early_fraction", loop->early_fraction);
     report_number(report, "local_bytes", loop->local_bytes);
     report_number(report, "prologue_bytes", loop->prologue_bytes);

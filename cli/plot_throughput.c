@@ -1,160 +1,158 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The figure `throughput`: tokens per second over concurrency, base and variant with their intervals, measured points.
- */
+ * The figures `throughput` and `step-time`: over concurrency, base and variant with their intervals, measured points,
+ * the ITL limit, and where the curve flattens. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text_buffer.h"
+#include "base/units.h"
 #include "cli/plot_table.h"
 
-enum {
-    SERIES_MAX = 5,
-    COLOR_BASE = 0,
-    COLOR_VARIANT = 1,
-    COLOR_MEASURED = 6 /* black */
-};
+static const double SATURATION_SHARE = 0.9; /* of the most tokens per second on the curve */
 
-/* Columns of the figure; base and variant each center, lower, upper. */
-struct columns {
-    double concurrency[NUMBER_LIST_MAX];
-    double base[3][NUMBER_LIST_MAX], variant[3][NUMBER_LIST_MAX];
-    double measured_concurrency[SERVING_POINTS_MAX], measured[SERVING_POINTS_MAX];
-};
-
-static void fill_estimate(double columns[3][NUMBER_LIST_MAX], size_t i, const struct serving_estimate *estimate)
+static void read_estimate(const struct serving_estimate *estimate, bool step_time, double values[3])
 {
-    columns[0][i] = estimate->throughput_tokens_per_s;
-    columns[1][i] = estimate->throughput_lo_tokens_per_s;
-    columns[2][i] = estimate->throughput_hi_tokens_per_s;
+    if (step_time) {
+        values[0] = 1e3 * estimate->step_time_s;
+        values[1] = 1e3 * estimate->step_time_lo_s;
+        values[2] = 1e3 * estimate->step_time_hi_s;
+    } else {
+        values[0] = estimate->throughput_tokens_per_s;
+        values[1] = estimate->throughput_lo_tokens_per_s;
+        values[2] = estimate->throughput_hi_tokens_per_s;
+    }
 }
 
-static void fill(const struct question *question, const struct throughput_curve *curve, struct columns *columns)
+/* Curve and, where an interval is known, its band beneath. */
+static void add_side(struct figure_sheet *sheet, const struct throughput_curve *curve, bool variant, bool step_time,
+                     bool banded, const char *band_label, const char *label)
 {
-    const struct serving_model *serving = &question->serving;
+    double *x = sheet_numbers(sheet, curve->count), *y = sheet_numbers(sheet, curve->count);
+    double *lo = sheet_numbers(sheet, curve->count), *hi = sheet_numbers(sheet, curve->count);
 
+    if (sheet->failed)
+        return;
     for (size_t i = 0; i < curve->count; i++) {
-        columns->concurrency[i] = curve->points[i].concurrency;
-        fill_estimate(columns->base, i, &curve->points[i].base);
-        fill_estimate(columns->variant, i, &curve->points[i].variant);
+        double values[3];
+
+        read_estimate(variant ? &curve->points[i].variant : &curve->points[i].base, step_time, values);
+        x[i] = curve->points[i].concurrency;
+        y[i] = values[0];
+        lo[i] = values[1];
+        hi[i] = values[2];
     }
+    const int color = variant ? PLOT_COLOR_VARIANT : PLOT_COLOR_BASE;
+
+    if (banded)
+        sheet_add_series(sheet, (struct figure_series){.label = band_label,
+                                                       .style = SERIES_STYLE_BAND,
+                                                       .count = curve->count,
+                                                       .x = x,
+                                                       .y_lo = lo,
+                                                       .y_hi = hi,
+                                                       .color_index = color});
+    sheet_add_series(sheet, (struct figure_series){.label = label,
+                                                   .style = SERIES_STYLE_LINE_POINTS,
+                                                   .count = curve->count,
+                                                   .x = x,
+                                                   .y = y,
+                                                   .color_index = color});
+}
+
+static void add_measured(struct figure_sheet *sheet, const struct serving_model *serving, bool step_time)
+{
+    double *x = sheet_numbers(sheet, serving->point_count), *y = sheet_numbers(sheet, serving->point_count);
+
+    if (serving->point_count == 0 || sheet->failed)
+        return;
     for (uint32_t i = 0; i < serving->point_count; i++) {
-        columns->measured_concurrency[i] = serving->points[i].concurrency;
-        columns->measured[i] =
-            serving->points[i].concurrency * serving->tokens_per_step_per_request / serving->points[i].step_time_s;
+        const struct serving_point *point = &serving->points[i];
+
+        x[i] = point->concurrency;
+        y[i] = step_time ? 1e3 * point->step_time_s
+                         : point->concurrency * serving->tokens_per_step_per_request / point->step_time_s;
     }
+    sheet_add_series(sheet, (struct figure_series){.label = "measured",
+                                                   .style = SERIES_STYLE_POINTS,
+                                                   .count = serving->point_count,
+                                                   .x = x,
+                                                   .y = y,
+                                                   .color_index = PLOT_COLOR_MEASURED});
 }
 
-static struct figure_series band_of(const double *x, double columns[3][NUMBER_LIST_MAX], size_t count,
-                                    const char *label, int color)
+/* The first concurrency with nine tenths of the most that the base's curve shows; NaN where that is the last. */
+static double saturation(const struct throughput_curve *curve)
 {
-    return (struct figure_series){.label = label,
-                                  .style = SERIES_STYLE_BAND,
-                                  .count = count,
-                                  .x = x,
-                                  .y_lo = columns[1],
-                                  .y_hi = columns[2],
-                                  .color_index = color};
+    double most = 0.0;
+
+    for (size_t i = 0; i < curve->count; i++)
+        most = fmax(most, curve->points[i].base.throughput_tokens_per_s);
+    for (size_t i = 0; i + 1 < curve->count; i++)
+        if (curve->points[i].base.throughput_tokens_per_s >= SATURATION_SHARE * most)
+            return curve->points[i].concurrency;
+    return (double)NAN;
 }
 
-static struct figure_series line_of(const double *x, double columns[3][NUMBER_LIST_MAX], size_t count,
-                                    const char *label, int color)
+static void add_marks(struct figure_sheet *sheet, const struct throughput_curve *curve, bool step_time)
 {
-    return (struct figure_series){.label = label,
-                                  .style = SERIES_STYLE_LINE_POINTS,
-                                  .count = count,
-                                  .x = x,
-                                  .y = columns[0],
-                                  .color_index = color};
-}
+    char text[32];
 
-/* Bands first, so that none covers a curve; a band only where an interval is known. Returns the number of series. */
-static size_t fill_series(const struct question *question, const struct throughput_curve *curve,
-                          struct columns *columns, const char *band_label, const char *label,
-                          struct figure_series series[SERIES_MAX])
-{
-    const double *x = columns->concurrency;
-    bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
-    size_t count = 0;
+    if (isfinite(curve->itl_limit_ms)) {
+        const char *label = sheet_text(sheet, "ITL limit %s ms", number_format_digits(curve->itl_limit_ms, 4, text));
 
-    if (question->step_interval_known)
-        series[count++] = band_of(x, columns->base, curve->count, band_label, COLOR_BASE);
-    if (variant)
-        series[count++] =
-            band_of(x, columns->variant, curve->count, question->step_interval_known ? "" : band_label, COLOR_VARIANT);
-    series[count++] = line_of(x, columns->base, curve->count, "base", COLOR_BASE);
-    if (variant)
-        series[count++] = line_of(x, columns->variant, curve->count, label, COLOR_VARIANT);
-    if (question->serving.point_count > 0) {
-        series[count] = (struct figure_series){.label = "measured",
-                                               .style = SERIES_STYLE_POINTS,
-                                               .count = question->serving.point_count,
-                                               .x = columns->measured_concurrency,
-                                               .y = columns->measured,
-                                               .color_index = COLOR_MEASURED};
-        count++;
+        if (step_time)
+            sheet_add_marker(sheet, false, curve->itl_limit_ms, label);
+        else if (curve->within_itl_limit <= curve->points[curve->count - 1].concurrency)
+            sheet_add_marker(sheet, true, curve->within_itl_limit, label);
     }
-    return count;
+    if (!step_time && isfinite(saturation(curve)))
+        sheet_add_marker(sheet, true, saturation(curve), "90 % of the most shown");
 }
 
-static void variant_label(const struct question *question, char *label, size_t size)
-{
-    size_t used = 0;
-    char number[32];
-
-    for (size_t i = 0; i < scenario_variable_count(question->scenario) && used < size; i++)
-        if (question->values[i] != question->base[i]) {
-            int added = snprintf(label + used, size - used, "%s%s=%s", used == 0 ? "" : " ",
-                                 scenario_variable_get(question->scenario, i)->name,
-                                 number_format(question->values[i], number));
-
-            used += added > 0 ? (size_t)added : 0;
-        }
-}
-
-static enum status draw(const struct plot_request *request, const struct throughput_curve *curve,
-                        struct columns *columns, size_t *left_out, struct error *error)
+static void fill(const struct plot_request *request, const struct throughput_curve *curve, bool step_time,
+                 struct figure_sheet *sheet)
 {
     const struct question *question = request->question;
-    struct figure_series series[SERIES_MAX];
-    char title[256], caption[768], label[128] = "variant", band[64];
-    struct figure figure = {.title = title,
-                            .x_label = "concurrency (requests in the running batch)",
-                            .y_label = "throughput (tokens/s)",
-                            .caption = caption,
-                            .y_from_zero = true,
-                            .series = series};
+    bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
     char percent[32];
+    const char *band = sheet_text(sheet, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
 
-    fill(question, curve, columns);
-    variant_label(question, label, sizeof label);
-    (void)snprintf(title, sizeof title, "%s on %s", scenario_name(question->scenario), question->device->title);
-    (void)snprintf(band, sizeof band, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
-    (void)snprintf(caption, sizeof caption, "Step time: %s. %s%s", question->step_basis,
-                   curve->variant_reason[0] == '\0' ? "" : "No figures for the variant: ", curve->variant_reason);
-    figure.series_count = fill_series(question, curve, columns, band, label, series);
-    struct figure_marker marker = {.position = curve->within_itl_limit, .vertical = true, .label = "ITL limit"};
-
-    if (isfinite(curve->itl_limit_ms) && curve->within_itl_limit <= columns->concurrency[curve->count - 1]) {
-        figure.markers = &marker;
-        figure.marker_count = 1;
-    }
-    return figure_draw(&figure, request->figure, left_out, error);
+    if (variant)
+        add_side(sheet, curve, true, step_time, true, question->step_interval_known ? "" : band,
+                 plot_changes(sheet, question, question->values));
+    add_side(sheet, curve, false, step_time, question->step_interval_known, band, "base");
+    add_measured(sheet, &question->serving, step_time);
+    add_marks(sheet, curve, step_time);
+    sheet->figure.x_label = "concurrency (requests in the running batch)";
+    sheet->figure.y_label = step_time ? "step time (ms)" : "throughput (tokens/s)";
+    sheet->figure.y_from_zero = true;
+    plot_describe(
+        sheet, question, step_time ? "time of a decode step" : "throughput over concurrency",
+        sheet_text(sheet, "Step time: %s. %s%s", question->step_basis,
+                   curve->variant_reason[0] == '\0' ? "" : "No figures for the variant: ", curve->variant_reason));
 }
 
-enum status plot_throughput(const struct plot_request *request, size_t *left_out, struct error *error)
+static enum status make(const struct plot_request *request, bool step_time, struct figure_sheet *sheet,
+                        struct error *error)
 {
     struct throughput_curve *curve = calloc(1, sizeof *curve);
-    struct columns *columns = calloc(1, sizeof *columns);
     enum status status;
 
-    if (curve == NULL || columns == NULL)
-        status = error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
-    else
-        status = throughput_curve_make(request->question, request->curve, curve, error);
+    if (curve == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
+    status = throughput_curve_make(request->question, request->curve, curve, error);
     if (status == STATUS_OK)
-        status = draw(request, curve, columns, left_out, error);
-    free(columns);
+        fill(request, curve, step_time, sheet);
     free(curve);
-    return status;
+    return status == STATUS_OK ? sheet_check(sheet, error) : status;
+}
+
+enum status plot_throughput(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
+{
+    return make(request, false, sheet, error);
+}
+
+enum status plot_step_time(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
+{
+    return make(request, true, sheet, error);
 }

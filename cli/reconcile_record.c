@@ -77,7 +77,7 @@ static void record_occupancy(struct report *report, const struct reconcile_concl
         report_string(report, "device", conclusion->devices[d]->name);
         report_begin_rows(report, "stories");
         for (size_t s = 0; s < conclusion->story_count; s++) {
-            const struct claim_occupancy *occupancy = &conclusion->occupancy[d][s];
+            const struct claim_occupancy *occupancy = reconcile_occupancy(conclusion, d, s);
             report_begin_object(report, NULL);
             report_integer(report, "ctas_per_sm_lo", occupancy->ctas_low);
             report_integer(report, "ctas_per_sm_hi", occupancy->ctas_high);
@@ -130,6 +130,7 @@ static void record_implied(struct report *report, const struct reconciliation *s
         report_bool(report, "threads_ignored", implied->threads_ignored);
         if (implied->matches > 0) {
             record_knobs(report, "knobs", self, implied->values, implied->is_set);
+            record_knobs(report, "nearest", self, implied->values, NULL);
             report_begin_array(report, "open_knobs");
             for (size_t i = 0; i < scenario_knob_count(self->question.scenario); i++) {
                 if (implied->is_open[i]) {
@@ -156,7 +157,7 @@ static void record_flips(struct report *report, const struct reconciliation *sel
                          const struct reconcile_conclusion *conclusion)
 {
     report_begin_rows(report, "flips");
-    for (size_t s = 1; s < conclusion->story_count; s++) {
+    for (size_t s = 1; s < conclusion->story_count && conclusion->has_implied; s++) {
         for (size_t i = 0; i < conclusion->flips[s].count; i++) {
             const struct implied_flip *flip = &conclusion->flips[s].items[i];
             report_begin_object(report, NULL);
@@ -178,7 +179,7 @@ static void record_flips(struct report *report, const struct reconciliation *sel
 static void record_sentences(struct report *report, const char *key, const struct reconcile_sentences *sentences)
 {
     report_begin_array(report, key);
-    for (size_t i = 0; i < sentences->count; i++) {
+    for (size_t i = 0; sentences != NULL && i < sentences->count; i++) {
         report_string(report, NULL, sentences->items[i]);
     }
     report_end(report);
@@ -211,8 +212,8 @@ static void record_case(struct report *report, const struct reconciliation *self
     record_occupancy(report, conclusion);
     record_implied(report, self, item, conclusion);
     record_flips(report, self, conclusion);
-    record_sentences(report, "reasons", &conclusion->reasons);
-    record_sentences(report, "checks", &conclusion->checks);
+    record_sentences(report, "reasons", conclusion->reasons);
+    record_sentences(report, "checks", conclusion->checks);
     report_begin_array(report, "remarks");
     for (size_t i = 0; i < item->remark_count; i++) {
         report_string(report, NULL, item->remarks[i]);

@@ -118,7 +118,7 @@ static void print_comparison(const struct reconciliation *self, const struct pla
 static void print_charged(const struct claim_case *item, const struct reconcile_conclusion *conclusion)
 {
     char launch[96], charged[QUANTITY_TEXT_SIZE];
-    const struct claim_occupancy *occupancy = &conclusion->occupancy[0][0];
+    const struct claim_occupancy *occupancy = &conclusion->occupancy[0];
     if (conclusion->device_count > 0 && claim_value_is_exact(claim_case_value(item, CLAIM_LAUNCH_SMEM))) {
         (void)printf(
             "  %-22s %s at launch and the device's reserve: %s\n", "SMEM charged per CTA",
@@ -185,7 +185,7 @@ static void print_neighbour(const struct reconciliation *self, const struct impl
 static void print_implied(const struct reconciliation *self, const struct claim_case *item,
                           const struct reconcile_conclusion *conclusion)
 {
-    char value[96], knobs[512];
+    char value[96], knobs[1024];
     (void)printf("  What it implies, by %s of %s (%llu configurations tried%s):\n", conclusion->scenario_kernel,
                  scenario_name(self->question.scenario), (unsigned long long)conclusion->search.tried,
                  conclusion->search.is_cut ? ", some knobs held at the base" : "");
@@ -213,7 +213,7 @@ static void print_implied(const struct reconciliation *self, const struct claim_
 
 static void print_sentences(const char *heading, const struct reconcile_sentences *sentences)
 {
-    for (size_t i = 0; i < sentences->count; i++) {
+    for (size_t i = 0; sentences != NULL && i < sentences->count; i++) {
         (void)printf("%s    %s\n", i == 0 ? heading : "", sentences->items[i]);
     }
 }
@@ -222,8 +222,8 @@ static void print_matters(const struct reconcile_conclusion *conclusion)
 {
     static const char *const headings[] = {"  It does not matter:\n", "  It matters:\n",
                                            "  Whether it matters cannot be told:\n"};
-    print_sentences(headings[conclusion->matters], &conclusion->reasons);
-    print_sentences("  What would decide, cheapest first:\n", &conclusion->checks);
+    print_sentences(headings[conclusion->matters], conclusion->reasons);
+    print_sentences("  What would decide, cheapest first:\n", conclusion->checks);
 }
 
 static void print_notes(const struct reconciliation *self, const struct claim_case *item)
@@ -258,9 +258,9 @@ static void print_case(const struct reconciliation *self, size_t index)
     }
     if (conclusion->verdict == RECONCILE_CONFLICT) {
         print_matters(conclusion);
-    } else if (conclusion->device_count > 0 && conclusion->device_count < 6 && conclusion->occupancy[0][0].is_known) {
+    } else if (conclusion->device_count > 0 && conclusion->device_count < 6 && conclusion->occupancy[0].is_known) {
         for (size_t d = 0; d < conclusion->device_count; d++) {
-            const struct claim_occupancy *occupancy = &conclusion->occupancy[d][0];
+            const struct claim_occupancy *occupancy = reconcile_occupancy(conclusion, d, 0);
             (void)printf("  %-22s %u on %s%s\n", "CTAs per SM", occupancy->ctas_low, conclusion->devices[d]->name,
                          occupancy->registers_unknown ? " (registers unknown)" : "");
         }
@@ -300,8 +300,8 @@ static void table_row(struct report *report, const struct reconciliation *self, 
     table_value(report, "threads", item, CLAIM_THREADS);
     table_value(report, "registers", item, CLAIM_REGISTERS);
     table_value(report, "smem", item, CLAIM_LAUNCH_SMEM);
-    if (conclusion->device_count > 0 && conclusion->occupancy[0][0].is_known) {
-        report_integer(report, "ctas", conclusion->occupancy[0][0].ctas_low);
+    if (conclusion->device_count > 0 && conclusion->occupancy[0].is_known) {
+        report_integer(report, "ctas", conclusion->occupancy[0].ctas_low);
     } else {
         report_string(report, "ctas", NULL);
     }
@@ -340,6 +340,12 @@ static enum status print_table(const struct reconciliation *self, struct error *
     enum status status =
         report_print_table(&report, "rows", columns, sizeof columns / sizeof columns[0], stdout, error);
     report_release(&report);
+    for (size_t i = 0, told = 0; i < self->cases.count && status == STATUS_OK && told < 12; i++) {
+        const struct claim_case *item = &self->cases.items[i];
+        for (size_t r = 0; r < item->remark_count && self->conclusions[i].verdict != RECONCILE_CONFLICT; r++, told++) {
+            (void)printf("note: %.60s: %s\n", item->name, item->remarks[r]);
+        }
+    }
     if (status == STATUS_OK && rows > TABLE_ROWS_MAX) {
         (void)printf("and %zu more without conflict: --kernel chooses, --format json has all\n", rows - TABLE_ROWS_MAX);
     }

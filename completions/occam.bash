@@ -27,7 +27,7 @@ _occam()
     --form) _occam_words "$(_occam_help "$command" | tr '\n' ' ' | sed -n 's/.*law of the step time: \([^;]*\);.*/\1/p' | sed 's/,/ /g; s/ or / /')" ;;
     --objective) _occam_words "time occupancy throughput" ;;
     --device) _occam_words "$(_occam_devices)" ;;
-    --vary | --by | --across) _occam_words "$(_occam_variables)" ;;
+    --vary | --by | --across | --x | --y) _occam_words "$(_occam_variables)" ;;
     --calibration | --check)
         mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
@@ -46,7 +46,7 @@ _occam()
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"
         ;;
-    --terminal | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops | --skip-bad | \
+    --terminal | --sixel | --dark | --free | --first-kernel | --resume | --check-only | --compile-only | --dry-run | --list | --loops | --skip-bad | \
         --no-baselines | --no-choice | --no-residual | --shuffle) _occam_operand ;;
     -*) ;; # every other option takes a number or an expression
     *) _occam_operand ;;
@@ -66,9 +66,10 @@ _occam_operand()
     inspect | reconcile | calibrate | validate) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     plot)
         if ((COMP_CWORD == 2)); then
-            _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')"
+            _occam_words "$(_occam_help plot | sed -n '/^Figures:/,/^$/s/^  \([a-z-]\{1,\}\) .*/\1/p')"
         else
             _occam_scenarios
+            COMPREPLY+=($(compgen -f -X '!*.csv' -- "$current"))
         fi
         ;;
     simulate)

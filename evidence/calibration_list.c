@@ -85,7 +85,9 @@ static enum status add_users(struct list *list, struct error *error)
         return errno == EACCES ? error_set_at(error, STATUS_IO, folder, 0, 0, "cannot be read: %s", strerror(errno))
                                : STATUS_OK;
     }
-    for (const struct dirent *entry; status == STATUS_OK && (entry = readdir(stream)) != NULL;) {
+    const struct dirent *entry;
+    /* cppcheck-suppress readdirCalled ; no stream is shared between threads */
+    while (status == STATUS_OK && (entry = readdir(stream)) != NULL) {
         status = append(list, entry->d_name, stem_length(entry->d_name), false, error);
     }
     (void)closedir(stream);

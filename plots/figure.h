@@ -7,45 +7,79 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "base/text_buffer.h"
+
+enum {
+    FIGURE_COLORS = 7,                  /* of the palette; the last is the ink: black on light, white on dark */
+    FIGURE_POINTS_PER_SERIES_MAX = 4000 /* drawn; more are thinned, which the caption says */
+};
 
 enum series_style {
     SERIES_STYLE_LINE,
     SERIES_STYLE_POINTS,
     SERIES_STYLE_LINE_POINTS,
-    SERIES_STYLE_BAND, /* y_lo..y_hi filled */
+    SERIES_STYLE_BAND, /* y_lo..y_hi filled, transparent */
     SERIES_STYLE_STEPS,
-    SERIES_STYLE_DASHED
+    SERIES_STYLE_DASHED,
+    SERIES_STYLE_AREA, /* y_lo..y_hi filled: parts of a stack */
+    SERIES_STYLE_BOXES /* x_lo..x_hi by y_lo..y_hi filled: bars, segments of a timeline, cells of a heat map */
 };
 
 struct figure_series {
     const char *label; /* borrowed; "" = not in the legend */
     enum series_style style;
     size_t count;
-    const double *x, *y;       /* borrowed; y may be NULL for a band */
-    const double *y_lo, *y_hi; /* band, or error bars on points; may be NULL */
+    const double *x, *y;       /* borrowed; y may be NULL for a band or an area, both for boxes */
+    const double *y_lo, *y_hi; /* band, area, boxes, or error bars on points; may be NULL */
+    const double *x_lo, *x_hi; /* boxes */
+    const double *shade;       /* boxes: values on the figure's colour scale; NULL: one colour */
+    bool hatched;              /* boxes: a pattern instead of a colour */
+    bool small;                /* points as dots, for many rows */
+    bool second_axis;          /* against the right-hand axis */
     int color_index;           /* into the colour-blind safe palette; the same config keeps its index everywhere */
 };
 
+/* A line across the figure. */
 struct figure_marker {
     double position; /* on the axis */
     bool vertical;
     const char *label;
 };
 
+/* A remark at a point; moved aside, or in the end left out, where it would cover another. */
+struct figure_label {
+    double x, y;
+    const char *text;
+    bool inside; /* centred on the point and never moved: the value of a cell */
+    bool bright; /* inside: on a dark cell */
+};
+
+struct figure_tick {
+    double position;
+    const char *label;
+};
+
 struct figure {
     const char *title, *x_label, *y_label, *caption; /* borrowed */
+    const char *y2_label, *shade_label;              /* right-hand axis; colour scale; NULL = none */
     bool x_logarithmic, y_logarithmic, y_from_zero;
+    bool diagonal; /* the line y = x; both axes get the same range */
     size_t series_count;
     const struct figure_series *series;
     size_t marker_count;
     const struct figure_marker *markers;
+    size_t label_count;
+    const struct figure_label *labels;
+    size_t x_tick_count, y_tick_count; /* 0: numbers */
+    const struct figure_tick *x_ticks, *y_ticks;
 };
 
 enum figure_output {
     FIGURE_OUTPUT_PNG,
     FIGURE_OUTPUT_SVG,
     FIGURE_OUTPUT_PDF,
-    FIGURE_OUTPUT_TERMINAL /* characters to stdout, fitted to columns x rows */
+    FIGURE_OUTPUT_TERMINAL, /* characters to stdout, fitted to columns x rows */
+    FIGURE_OUTPUT_SIXEL     /* pixels to a terminal that draws them */
 };
 
 struct figure_options {
@@ -54,13 +88,26 @@ struct figure_options {
     const char *keep_directory; /* also leave script and data there; NULL = no */
     unsigned columns, rows;     /* terminal size; 0 = 80 x 24 */
     bool color;                 /* terminal: ANSI colours */
+    bool unicode;               /* terminal: block characters where gnuplot has them (6 and newer) */
+    bool dark;                  /* files: light on dark */
+    bool no_caption;            /* files: the caption is told elsewhere */
+    unsigned width;             /* pixels of a PNG, which is then as high as fits; 0 = 1200 */
 };
 
-/* Draw. The file appears whole or not at all (written beside, then renamed). gnuplot not found: STATUS_MISSING naming
- * the package; gnuplot failing: STATUS_IO with its first line of complaint; nothing drawable: STATUS_BAD_DATA.
- * Points that are not finite are left out and counted in *left_out (may be NULL). */
+/* Draw. The file appears whole or not at all (written beside, then renamed). gnuplot not found or older than 5.0:
+ * STATUS_MISSING naming the package; gnuplot failing: STATUS_IO with its first line of complaint; nothing drawable:
+ * STATUS_BAD_DATA. Points that are not finite are left out and counted in *left_out (may be NULL). */
 MUST_CHECK enum status figure_draw(const struct figure *figure, const struct figure_options *options, size_t *left_out,
                                    struct error *error);
+/* Draws several as SVG with one gnuplot. names[i] is figure i's file name without ending, for what is kept; drawings
+ * has count buffers, which the caller releases. options->output and path are not looked at. */
+MUST_CHECK enum status figures_draw_svg(const struct figure *const *figures, const char *const *names, size_t count,
+                                        const struct figure_options *options, struct text_buffer *drawings,
+                                        struct error *error);
+/* Writes bytes to path whole or not at all. */
+MUST_CHECK enum status figure_write_file(const char *path, const char *bytes, size_t length, struct error *error);
+/* "#0072B2": colour of the palette, as drawn on light or dark. Static. */
+const char *figure_color(int index, bool dark);
 /* "5.4.4" style version text of the gnuplot found, or STATUS_MISSING. */
 MUST_CHECK enum status gnuplot_version(char *out, size_t out_size, struct error *error);
 

@@ -18,7 +18,7 @@ enum {
     STALE_RUNS = 4 /* without a gain before the search looks another way */
 };
 /* Forecasts are of configurations that were chosen because they looked good, so they are off by more than sigma. */
-static const double stretch_start = 1.35, stretch_gain = 0.2;
+static const double stretch_start = 1.25, stretch_gain = 0.2;
 
 struct search_engine {
     const struct search_space *space;

@@ -371,6 +371,11 @@ static enum status find_in_kernel(struct finder *finder, size_t count)
         deal_builds(&self);
         look_at_tuned(&self);
     }
+    if (self.draft_count > 1 && self.drafts[0].lead->kind == CLAIM_BUILT && !self.drafts[0].lead->is_stated) {
+        remark(&self.drafts[0],
+               "%zu builds of it here and no launch: a trace of one step would tell which of them runs",
+               self.draft_count);
+    }
     for (size_t i = 0; i < self.draft_count && status == STATUS_OK; i++) {
         status = finish_draft(&self, &self.drafts[i]);
     }

@@ -22,6 +22,7 @@ struct walk {
     struct claim_implied *implied;
     struct claim_implied *without_threads; /* the same, threads not asked for */
     double values[IMPLIED_VALUES_MAX];
+    bool want_examples; /* the second time: of the stories that are ambiguous */
 };
 
 static size_t knob_count(const struct implied_search *search)
@@ -90,6 +91,43 @@ static void take_neighbour(const struct implied_search *search, struct claim_imp
     }
 }
 
+static bool has_threads_of(const struct claim_implied *implied, const struct claim_value *threads,
+                           const struct answer *answer)
+{
+    return !threads->is_known || implied->threads_ignored ||
+           (answer->threads >= threads->low && answer->threads <= threads->high);
+}
+
+static void take_example(const struct implied_search *search, struct claim_implied *implied, const double *values)
+{
+    for (size_t i = 0; i < implied->example_count; i++) {
+        bool is_same = true;
+        for (size_t knob = 0; knob < knob_count(search) && is_same; knob++) {
+            is_same = !(implied->is_set[knob] || implied->is_open[knob]) || implied->examples[i][knob] == values[knob];
+        }
+        if (is_same) {
+            return;
+        }
+    }
+    if (implied->example_count == IMPLIED_EXAMPLES_MAX) {
+        implied->has_more_examples = true;
+        return;
+    }
+    memcpy(implied->examples[implied->example_count++], values, knob_count(search) * sizeof *values);
+}
+
+static void try_examples(struct walk *self, const struct answer *answer)
+{
+    for (size_t i = 0; i < self->story_count; i++) {
+        struct claim_implied *implied = &self->implied[i];
+        const struct claim_value *smem = &self->stories[i].figures[CLAIM_LAUNCH_SMEM];
+        if (implied->is_ambiguous && answer->smem_bytes >= smem->low && answer->smem_bytes <= smem->high &&
+            has_threads_of(implied, &self->stories[i].figures[CLAIM_THREADS], answer)) {
+            take_example(self->search, implied, self->values);
+        }
+    }
+}
+
 static void try_configuration(struct walk *self, const struct answer *answer)
 {
     for (size_t i = 0; i < self->story_count; i++) {
@@ -102,9 +140,7 @@ static void try_configuration(struct walk *self, const struct answer *answer)
             take_neighbour(self->search, &self->implied[i], self->values, answer->smem_bytes, smem);
             continue;
         }
-        const bool has_threads =
-            !threads->is_known || (answer->threads >= threads->low && answer->threads <= threads->high);
-        if (has_threads) {
+        if (has_threads_of(&self->implied[i], threads, answer)) {
             take_match(self->search, &self->implied[i], self->values, answer->smem_bytes);
         }
         take_match(self->search, &self->without_threads[i], self->values, answer->smem_bytes);
@@ -116,8 +152,10 @@ static void walk_knobs(struct walk *self, size_t knob)
     struct implied_search *search = self->search;
     if (knob == knob_count(search)) {
         const struct answer answer = evaluate(search, self->values);
-        search->tried++;
-        if (answer.is_valid) {
+        search->tried += !self->want_examples;
+        if (answer.is_valid && self->want_examples) {
+            try_examples(self, &answer);
+        } else if (answer.is_valid) {
             try_configuration(self, &answer);
         }
         return;
@@ -130,8 +168,9 @@ static void walk_knobs(struct walk *self, size_t knob)
     }
 }
 
-/* Whether the kernel's SMEM or threads change when this knob alone does, from these values. */
-static bool decides(const struct implied_search *search, size_t knob, const double *from)
+/* Whether the kernel's SMEM (or threads, where these are asked for) change when this knob alone does, from these
+ * values. */
+static bool decides(const struct implied_search *search, size_t knob, const double *from, bool with_threads)
 {
     const struct scenario_variable *variable = scenario_variable_get(search->scenario, knob);
     double values[IMPLIED_VALUES_MAX];
@@ -140,7 +179,8 @@ static bool decides(const struct implied_search *search, size_t knob, const doub
     for (uint32_t i = 0; i < variable->value_count && i < 64; i++) {
         values[knob] = variable->values[i];
         const struct answer there = evaluate(search, values);
-        if (here.is_valid && there.is_valid && (there.smem_bytes != here.smem_bytes || there.threads != here.threads)) {
+        if (here.is_valid && there.is_valid &&
+            (there.smem_bytes != here.smem_bytes || (with_threads && there.threads != here.threads))) {
             return true;
         }
     }
@@ -157,7 +197,7 @@ static void hold_knobs(struct implied_search *search)
     }
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < knobs && space > IMPLIED_TRIES_MAX; i++) {
-            if (!search->is_held[i] && (round == 1 || !decides(search, i, search->base))) {
+            if (!search->is_held[i] && (round == 1 || !decides(search, i, search->base, true))) {
                 search->is_held[i] = true;
                 search->is_cut = true;
                 space /= scenario_variable_get(search->scenario, i)->value_count;
@@ -166,11 +206,58 @@ static void hold_knobs(struct implied_search *search)
     }
 }
 
+/* Which knobs follow from a story's matches. Returns whether some stay open. */
+static bool judge_knobs(const struct implied_search *search, const struct claim_story *story,
+                        struct claim_implied *implied)
+{
+    const bool with_threads = story->figures[CLAIM_THREADS].is_known && !implied->threads_ignored;
+    for (size_t knob = 0; knob < knob_count(search) && implied->matches > 0; knob++) {
+        const bool counts = !search->is_held[knob] && decides(search, knob, implied->values, with_threads);
+        implied->is_set[knob] = implied->is_set[knob] && counts;
+        implied->is_open[knob] = implied->is_open[knob] && counts;
+        implied->is_ambiguous = implied->is_ambiguous || implied->is_open[knob];
+    }
+    return implied->is_ambiguous;
+}
+
+static void find_matches(struct walk *self)
+{
+    walk_knobs(self, 0);
+    for (size_t i = 0; i < self->story_count; i++) {
+        if (self->implied[i].matches == 0 && self->without_threads[i].matches > 0) {
+            self->implied[i] = self->without_threads[i];
+            self->implied[i].threads_ignored = true;
+        }
+        self->want_examples = judge_knobs(self->search, &self->stories[i], &self->implied[i]) || self->want_examples;
+    }
+    if (self->want_examples) {
+        walk_knobs(self, 0);
+    }
+}
+
+/* An open question is answered by the user alone; other failures of the base configuration are one configuration's. */
+static enum status check_questions(const struct implied_search *search, struct error *error)
+{
+    struct layer_case layer;
+    struct error own = {0};
+    enum config_verdict verdict;
+    size_t constraint;
+    enum status status = scenario_evaluate(search->evaluator, search->base, &verdict, &constraint, &layer, &own);
+    if (status == STATUS_USAGE && error != NULL) {
+        *error = own;
+    }
+    return status == STATUS_USAGE ? status : STATUS_OK;
+}
+
 enum status claim_implied_find(struct implied_search *search, const struct claim_story *stories, size_t story_count,
                                struct claim_implied *implied, struct error *error)
 {
     struct walk self = {.search = search, .stories = stories, .story_count = story_count, .implied = implied};
     struct arena arena = {0};
+    enum status status = check_questions(search, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
     self.without_threads = arena_allocate(&arena, story_count + 1, sizeof *self.without_threads);
     if (self.without_threads == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory to turn the scenario round");
@@ -179,18 +266,7 @@ enum status claim_implied_find(struct implied_search *search, const struct claim
     memcpy(self.values, search->base, sizeof self.values);
     search->tried = 0;
     hold_knobs(search);
-    walk_knobs(&self, 0);
-    for (size_t i = 0; i < story_count; i++) {
-        if (implied[i].matches == 0 && self.without_threads[i].matches > 0) {
-            implied[i] = self.without_threads[i];
-            implied[i].threads_ignored = true;
-        }
-        for (size_t knob = 0; knob < knob_count(search) && implied[i].matches > 0; knob++) {
-            const bool counts = !search->is_held[knob] && decides(search, knob, implied[i].values);
-            implied[i].is_set[knob] = implied[i].is_set[knob] && counts;
-            implied[i].is_open[knob] = implied[i].is_open[knob] && counts;
-        }
-    }
+    find_matches(&self);
     arena_release(&arena);
     return STATUS_OK;
 }

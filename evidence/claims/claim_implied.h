@@ -9,7 +9,8 @@
 
 enum {
     IMPLIED_TRIES_MAX = 1 << 20, /* configurations that are evaluated */
-    IMPLIED_VALUES_MAX = SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX
+    IMPLIED_VALUES_MAX = SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX,
+    IMPLIED_EXAMPLES_MAX = 6
 };
 
 /* The nearest launch SMEM to one that no configuration has. */
@@ -20,12 +21,17 @@ struct implied_neighbour {
 };
 
 struct claim_implied {
-    uint64_t matches;                      /* configurations whose SMEM and threads are those of the story */
-    double values[IMPLIED_VALUES_MAX];     /* of the match nearest to the base; valid when there is one */
-    double smem_bytes;                     /* static + dynamic of it */
-    bool threads_ignored;                  /* no configuration has the threads as well: they were left out of it */
-    bool is_set[SCENARIO_KNOBS_MAX];       /* the knob decides the SMEM, and all matches have this value of it */
-    bool is_open[SCENARIO_KNOBS_MAX];      /* the knob decides the SMEM, and matches differ in it */
+    uint64_t matches;                  /* configurations whose SMEM and threads are those of the story */
+    double values[IMPLIED_VALUES_MAX]; /* of the match nearest to the base; valid when there is one */
+    double smem_bytes;                 /* static + dynamic of it */
+    bool threads_ignored;              /* no configuration has the threads as well: they were left out of it */
+    bool is_set[SCENARIO_KNOBS_MAX];   /* the knob decides the SMEM, and all matches have this value of it */
+    bool is_open[SCENARIO_KNOBS_MAX];  /* the knob decides the SMEM, and matches differ in it */
+    bool is_ambiguous;                 /* some knob is open */
+    size_t example_count;              /* different values of the knobs that decide, among the matches; 0: is_ambiguous
+                                          is false */
+    double examples[IMPLIED_EXAMPLES_MAX][SCENARIO_KNOBS_MAX];
+    bool has_more_examples;
     struct implied_neighbour below, above; /* where there is no match */
 };
 
@@ -40,7 +46,7 @@ struct implied_search {
 };
 
 /* implied[i] for stories[i]; a story without launch SMEM has no matches. Arithmetic errors of single configurations
- * leave these out. */
+ * leave these out. STATUS_USAGE: the scenario leaves open what only its user knows. */
 MUST_CHECK enum status claim_implied_find(struct implied_search *search, const struct claim_story *stories,
                                           size_t story_count, struct claim_implied *implied, struct error *error);
 

@@ -246,8 +246,8 @@ enum status claim_units_make(const struct kernel_claim_list *claims, const size_
     units->next = next;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct kernel_claim *claim = &claims->items[indices[i]];
-        const bool is_attempt = claim->is_failed && claim_rank_of(claim->source)->kind == CLAIM_TUNED;
-        if (!is_attempt) {
+        /* What a tuner could not run, and what the compiler refused although its report looks normal, is no build. */
+        if (!claim->is_failed) {
             status = take_claim(units, indices[i], error);
         }
     }

@@ -28,7 +28,8 @@ struct claim_units {
     size_t left_out;          /* claims beyond the limit of units */
 };
 
-/* Units of the claims indices[0..count), which are of one kernel. Failed attempts of tuners are left out. next: room
+/* Units of the claims indices[0..count), which are of one kernel. Failed attempts of tuners and kernels
+ * that the compiler refused are left out. next: room
  * for one number per claim of the list. */
 MUST_CHECK enum status claim_units_make(const struct kernel_claim_list *claims, const size_t *indices, size_t count,
                                         size_t *next, struct claim_units *units, struct error *error);

@@ -10,14 +10,16 @@
 
 #include "base/text_buffer.h"
 #include "evidence/claims/evidence_walk.h"
+#include "evidence/code/compiler_log.h"
+#include "evidence/code/resource_usage_text.h"
 
 struct reading {
     struct evidence *evidence;
     struct error *error;
     bool in_folder;
     const struct evidence_paths *folder; /* its files, sorted */
-    size_t code_count;
-    const char **code; /* paths for compiled_code_read; capacity path_count */
+    size_t code_count, code_capacity;
+    const char **code; /* paths for compiled_code_read */
 };
 
 static enum status no_memory(struct reading *self)
@@ -178,20 +180,67 @@ static enum status try_serving(struct reading *self, const char *path, bool *is_
     return status;
 }
 
-/* Files named by hand go to compiled_code_read; those of a folder it finds itself, by their names: a text that only
- * looks like a compiler's report (this project's own documents do) must not end the reading of a folder. */
-static enum status take_code(struct reading *self, const char *path, const struct evidence_kind *kind)
+/* --- files of compiled code ----------------------------------------------------------------------------------------
+ */
+
+static enum status push_code(struct reading *self, const char *path)
 {
-    if (!self->in_folder) {
-        self->code[self->code_count++] = path;
+    if (self->code_count == self->code_capacity) {
+        const size_t capacity = self->code_capacity == 0 ? 16 : 2 * self->code_capacity;
+        const char **code = realloc(self->code, capacity * sizeof *code);
+        if (code == NULL) {
+            return no_memory(self);
+        }
+        self->code = code;
+        self->code_capacity = capacity;
+    }
+    const char *copy = arena_copy_text(&self->evidence->arena, path, strlen(path));
+    if (copy == NULL) {
+        return no_memory(self);
+    }
+    self->code[self->code_count++] = copy;
+    return STATUS_OK;
+}
+
+/* A text in a folder that is a compiler's report as a whole: what only quotes one must not end the reading. */
+static enum status check_report(struct reading *self, const char *path)
+{
+    static const char *const endings[] = {".txt", ".out", ".err"};
+    const char *ending = strrchr(path, '.');
+    bool may_be_one = false;
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        may_be_one = may_be_one || strcmp(ending, endings[i]) == 0;
+    }
+    if (!may_be_one) {
+        return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0,
+                            "looks like compiled code, which a folder holds as .cubin, .ptx, .sass, .log, .json or "
+                            ".txt; name it by hand");
+    }
+    struct compiled_kernel_list kernels = {0};
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = file_read_text(path, CODE_TEXT_BYTES_MAX, &text, &length, self->error);
+    if (status == STATUS_OK) {
+        status = compiler_log_is_one(text, length)
+                     ? compiler_log_parse(text, length, path, &kernels, self->error)
+                     : resource_usage_text_parse(text, length, path, &kernels, self->error);
+    }
+    free(text);
+    compiled_kernel_list_release(&kernels);
+    return status;
+}
+
+/* compiled_code_read finds files of compiled code in folders itself, by their names; others are named to it. */
+static enum status take_code(struct reading *self, const char *path)
+{
+    enum status status = STATUS_OK;
+    if (self->in_folder && code_file_kind_of(path) != CODE_FILE_KINDS) {
         return STATUS_OK;
     }
-    if (code_file_kind_of(path) != CODE_FILE_KINDS) {
-        return STATUS_OK;
+    if (self->in_folder) {
+        status = check_report(self, path);
     }
-    return error_set_at(self->error, STATUS_BAD_DATA, path, 0, 0,
-                        "%s: in a folder it is read as .cubin, .ptx, .sass, .log or .json; name it by hand",
-                        kind->name);
+    return status == STATUS_OK ? push_code(self, path) : status;
 }
 
 static enum status read_file(struct reading *self, const char *path)
@@ -207,7 +256,7 @@ static enum status read_file(struct reading *self, const char *path)
     }
     switch (kind->room) {
     case EVIDENCE_CODE:
-        status = take_code(self, path, kind);
+        status = take_code(self, path);
         return status == STATUS_OK && second != NULL ? read_with(self, path, second) : status;
     case EVIDENCE_CLAIMS:
         return read_with(self, path, kind);
@@ -221,7 +270,7 @@ static enum status read_file(struct reading *self, const char *path)
     default:
         /* By its name compiled code: that reader knows what is wrong with it. */
         if (!self->in_folder && code_file_kind_of(path) != CODE_FILE_KINDS) {
-            return take_code(self, path, kind);
+            return take_code(self, path);
         }
         self->evidence->unknown_files += self->in_folder;
         return self->in_folder
@@ -334,14 +383,10 @@ enum status evidence_read(const char *const *paths, size_t path_count, enum code
     struct error own_error = {0};
     struct reading self = {.evidence = evidence, .error = error != NULL ? error : &own_error};
     enum status status = STATUS_OK;
-    self.code = calloc(path_count + 1, sizeof *self.code);
-    if (self.code == NULL) {
-        return no_memory(&self);
-    }
     for (size_t i = 0; i < path_count && status == STATUS_OK; i++) {
         if (is_folder(paths[i])) {
-            self.code[self.code_count++] = paths[i];
-            status = read_folder(&self, paths[i]);
+            status = push_code(&self, paths[i]);
+            status = status == STATUS_OK ? read_folder(&self, paths[i]) : status;
         } else {
             status = read_file(&self, paths[i]);
         }

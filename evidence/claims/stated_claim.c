@@ -46,18 +46,31 @@ static const struct {
     const char *word;
     int figure;
     double scale;
-} figure_words[] = {{"smem_bytes", FIGURE_SMEM, 1},     {"smem", FIGURE_SMEM, 1},
-                    {"shared", FIGURE_SMEM, 1},         {"shared_memory", FIGURE_SMEM, 1},
-                    {"registers", CLAIM_REGISTERS, 1},  {"regs", CLAIM_REGISTERS, 1},
-                    {"static", CLAIM_STATIC_SMEM, 1},   {"static_smem", CLAIM_STATIC_SMEM, 1},
-                    {"dynamic", CLAIM_DYNAMIC_SMEM, 1}, {"dynamic_smem", CLAIM_DYNAMIC_SMEM, 1},
-                    {"driver", CLAIM_RESERVED_SMEM, 1}, {"reserved", CLAIM_RESERVED_SMEM, 1},
-                    {"block", CLAIM_THREADS, 1},        {"warps", CLAIM_NUM_WARPS, 1},
-                    {"stages", CLAIM_NUM_STAGES, 1},    {"grid", CLAIM_GRID, 1},
-                    {"cluster", CLAIM_CLUSTER, 1},      {"stack", CLAIM_STACK, 1},
-                    {"local_bytes", CLAIM_STACK, 1},    {"required", CLAIM_SMEM_REQUIRED, 1},
-                    {"limit", CLAIM_SMEM_LIMIT, 1},     {"occupancy", CLAIM_OCCUPANCY, 1},
-                    {"est_occ", CLAIM_OCCUPANCY, 0.01}, {"occupancy_percent", CLAIM_OCCUPANCY, 0.01}};
+} figure_words[] = {{"smem_bytes", FIGURE_SMEM, 1},
+                    {"smem", FIGURE_SMEM, 1},
+                    {"shared", FIGURE_SMEM, 1},
+                    {"shared_memory", FIGURE_SMEM, 1},
+                    {"registers", CLAIM_REGISTERS, 1},
+                    {"regs", CLAIM_REGISTERS, 1},
+                    {"static", CLAIM_STATIC_SMEM, 1},
+                    {"static_smem", CLAIM_STATIC_SMEM, 1},
+                    {"dynamic", CLAIM_DYNAMIC_SMEM, 1},
+                    {"dynamic_smem", CLAIM_DYNAMIC_SMEM, 1},
+                    {"driver", CLAIM_RESERVED_SMEM, 1},
+                    {"reserved", CLAIM_RESERVED_SMEM, 1},
+                    {"block", CLAIM_THREADS, 1},
+                    {"warps", CLAIM_NUM_WARPS, 1},
+                    {"stages", CLAIM_NUM_STAGES, 1},
+                    {"grid", CLAIM_GRID, 1},
+                    {"cluster", CLAIM_CLUSTER, 1},
+                    {"blocks_per_sm", CLAIM_CTAS_PER_SM, 1},
+                    {"stack", CLAIM_STACK, 1},
+                    {"local_bytes", CLAIM_STACK, 1},
+                    {"required", CLAIM_SMEM_REQUIRED, 1},
+                    {"limit", CLAIM_SMEM_LIMIT, 1},
+                    {"occupancy", CLAIM_OCCUPANCY, 1},
+                    {"est_occ", CLAIM_OCCUPANCY, 0.01},
+                    {"occupancy_percent", CLAIM_OCCUPANCY, 0.01}};
 
 struct stated {
     struct kernel_claim_list *list;
@@ -289,6 +302,13 @@ enum status stated_claim_parse(const char *text, struct kernel_claim_list *list,
     }
     if (status == STATUS_OK && self.smem.is_known) {
         set_smem(&self);
+    }
+    if (status == STATUS_OK && self.claim->source == CLAIM_SOURCE_TRACE &&
+        self.claim->figures[CLAIM_CTAS_PER_SM].is_known) {
+        self.claim->figures[CLAIM_CTAS_PER_SM] = (struct claim_value){0};
+        kernel_claim_remark(list, self.claim,
+                            "blocks per SM of a trace are launched ones (grid / SMs), not resident "
+                            "ones: left out");
     }
     return status;
 }

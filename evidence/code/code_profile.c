@@ -465,7 +465,7 @@ static bool compute(struct code_profiler *self)
             producer == CODE_NONE ? 0 : self->listing->items[graph->blocks[graph->loops[producer].header].first].line;
     }
     count_prefetched(self);
-    if (!code_pipeline_find(self)) {
+    if (!code_pipeline_find(self) || !code_waits_find(self)) {
         return false;
     }
     add_notes(self);

@@ -130,6 +130,9 @@ struct code_profile {
     struct code_tally producer; /* one turn of that loop */
     uint32_t producer_line;
     struct code_pipeline pipeline;
+    /* Of one turn and warp, SASS only (CODE-7): waiting for values just loaded from SMEM or local memory, in latencies
+     * of SMEM, and for products just issued, in latencies of a product. */
+    double operand_waits, product_waits;
     uint64_t static_smem_bytes, local_bytes;
     size_t unreachable_instructions;
     uint32_t irreducible_edges, unknown_branches;

@@ -46,5 +46,7 @@ unsigned char *code_sides_left_out(const struct code_profiler *self, uint32_t ro
 void code_note(struct code_profile *profile, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Fills profile->pipeline; the tallies are there. false: memory ran out. */
 bool code_pipeline_find(struct code_profiler *self);
+/* Fills operand_waits and product_waits. false: memory ran out. */
+bool code_waits_find(struct code_profiler *self);
 
 #endif

@@ -205,6 +205,8 @@ static void map_operations(struct mapping *self)
     }
     loop->local_bytes = (double)self->profile->local_bytes;
     loop->warp_instructions = loop->edge_instructions = 0;
+    loop->operand_waits = self->profile->operand_waits;
+    loop->product_waits = self->profile->product_waits;
     if (self->profile->is_sass) {
         loop->edge_instructions = self->profile->prologue.instructions_most + self->profile->epilogue.instructions_most;
         loop->warp_instructions = (turn->instructions_sure + turn->instructions_most) / 2;

@@ -106,6 +106,17 @@ static const struct trace_device *find_device(const struct trace_reader *self, i
     return NULL;
 }
 
+/* Leaves an element out, with its place. */
+static void skip(struct trace_reader *self, const struct trace_item *item, const char *reason)
+{
+    if (item->ordinal == 0) {
+        kernel_claim_skip(self->list, "%s: byte %llu: %s", self->name, (unsigned long long)item->offset, reason);
+    } else {
+        kernel_claim_skip(self->list, "%s: event %llu at byte %llu: %s", self->name, (unsigned long long)item->ordinal,
+                          (unsigned long long)item->offset, reason);
+    }
+}
+
 /* --- launches ------------------------------------------------------------------------------------------------------
  */
 
@@ -182,8 +193,7 @@ static enum status parse_launch(struct trace_reader *self, const struct trace_it
     if (status == STATUS_NO_MEMORY) {
         *self->error = reason;
     } else if (status != STATUS_OK) {
-        kernel_claim_skip(self->list, "%s: event %llu at byte %llu: %s", self->name, (unsigned long long)item->ordinal,
-                          (unsigned long long)item->offset, reason.text);
+        skip(self, item, reason.text);
         status = STATUS_OK;
     } else if (is_kernel) {
         status = count_launch(self, &launch, item->ordinal);
@@ -281,8 +291,7 @@ static enum status read_items(struct trace_reader *self, struct trace_events *ev
         } else if (item.kind == TRACE_ITEM_DEVICES) {
             status = read_devices(self, &item);
         } else {
-            kernel_claim_skip(self->list, "%s: event %llu at byte %llu: %s", self->name,
-                              (unsigned long long)item.ordinal, (unsigned long long)item.offset, item.reason);
+            skip(self, &item, item.reason);
         }
         if (status == STATUS_OK) {
             status = trace_events_next(events, &item, self->error);

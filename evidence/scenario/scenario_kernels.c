@@ -46,6 +46,8 @@ static const struct quantity_key loop_keys[] = {
     {"barriers", LOOP(barriers), QUANTITY_DOUBLE, 0, 0, true},
     {"warp_instructions", LOOP(warp_instructions), QUANTITY_DOUBLE, 0, 0, true},
     {"edge_instructions", LOOP(edge_instructions), QUANTITY_DOUBLE, 0, 0, true},
+    {"operand_waits", LOOP(operand_waits), QUANTITY_DOUBLE, 0, 0, true},
+    {"product_waits", LOOP(product_waits), QUANTITY_DOUBLE, 0, 0, true},
     {"early_fraction", LOOP(early_fraction), QUANTITY_DOUBLE, 0, 0, true},
     {"local_bytes", LOOP(local_bytes), QUANTITY_DOUBLE, 0, 0, true},
 };

@@ -102,6 +102,8 @@ static enum status check_loop(const struct kernel_case *kernel, struct error *er
     expect(&check, "barriers", loop->barriers, 0, 1e6);
     expect(&check, "spill_bytes", spill_bytes, 0, 1e6);
     expect(&check, "warp_instructions", loop->warp_instructions, 0, 1e9);
+    expect(&check, "operand_waits", loop->operand_waits, 0, 1e6);
+    expect(&check, "product_waits", loop->product_waits, 0, 1e6);
     expect(&check, "local_bytes", loop->local_bytes, 0, 1e6);
     expect(&check, "early_fraction", loop->early_fraction, 0, 1);
     expect(&check, "edge_instructions", loop->edge_instructions, 0, 1e9);

@@ -90,6 +90,10 @@ struct tile_loop {
     double spill_bytes;       /* local-memory traffic per thread and iteration; NaN = unknown */
     double warp_instructions; /* all instructions one warp issues per iteration, the mean over the warps, as counted in
                                  compiled code; 0 = estimated from the counts above (TILE-4) */
+    double operand_waits;     /* what one warp waits per iteration for values just loaded from SMEM or local memory, in
+                                 latencies of SMEM, as seen in compiled code (CODE-7); used where warp_instructions are
+                                 known */
+    double product_waits;     /* the same for results of products just issued, in latencies of a product */
     double local_bytes;       /* stack frame per thread; 0 = half of spill_bytes */
     double early_fraction;    /* share of an iteration's own work that runs after its loads are issued, 0..1: 0 where a
                                  buffer is refilled after its use (Triton), 1 where loads are issued first */

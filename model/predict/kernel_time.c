@@ -92,7 +92,9 @@ static void cta_cost_compute(const struct time_model *model, const struct cta_wo
     if (tile->hidden_latency_s > 0 && iterations > 0) {
         const double buffers = loop->buffers < 1 ? 1 : loop->buffers;
         const double load_s = tile->hidden_latency_s + tile->hidden_transfer_s;
-        const double refill_s = load_s + (1 - loop->early_fraction) * compute_s; /* one buffer, filled and used */
+        /* One buffer, filled and used. What comes before its loads it waits for in any case. */
+        const double before_s = tile->before_loads_s + (1 - loop->early_fraction) * (compute_s - tile->before_loads_s);
+        const double refill_s = load_s + before_s;
         const double p = model->pipeline_exponent;
         const double steady_s = root(raise(compute_s, p) + raise(refill_s / buffers, p), p);
         const double whole = iterations < 1 ? iterations : 1;
@@ -101,8 +103,7 @@ static void cta_cost_compute(const struct time_model *model, const struct cta_wo
     }
     double prologue_s = loop->serial_steps * model->l2_latency_s;
     if (loop->prologue_bytes > 0) {
-        const double distinct = loop->prologue_distinct_fraction;
-        prologue_s += distinct * model->dram_latency_s + (1 - distinct) * model->l2_latency_s +
+        prologue_s += slowest_sector_latency_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction) +
                       loop->prologue_bytes / model->sm_bytes_per_s;
     }
     const double store_s = loop->epilogue_bytes / model->sm_bytes_per_s;

@@ -39,10 +39,11 @@ struct time_model {
     double sm_bytes_per_s, smem_bytes_per_s;
     double mma_latency_s;
     double mma_sync_flop_per_s_per_sm[NUMBER_FORMAT_COUNT], warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_COUNT];
-    double issue_per_s;        /* warp instructions per second and SM */
-    double issue_factor;       /* instructions issued per instruction the description counts */
-    double exact_issue_factor; /* the same for instructions counted in compiled code: issue_factor over its default */
-    double issue_interval;     /* cycles between two instructions of a lone warp */
+    double issue_per_s;          /* warp instructions per second and SM */
+    double issue_factor;         /* instructions issued per instruction the description counts */
+    double exact_issue_factor;   /* the same for instructions counted in compiled code: issue_factor over its default */
+    double exact_operand_factor; /* operand_factor over its default, for waits read off compiled code */
+    double issue_interval;       /* cycles between two instructions of a lone warp */
     double spill_traffic_factor, operand_factor;
     double l1_bytes;      /* SMEM and L1 of an SM together */
     double special_per_s; /* special-function results per second and SM */

@@ -9,6 +9,7 @@
 #define SECTOR_BYTES               32.0
 #define WARP_LANES                 32.0
 #define LOAD_BYTES_PER_INSTRUCTION 512.0 /* 16 bytes a lane */
+#define CERTAIN_MISSES             40.0  /* expected misses from which on exp(-40) is nothing */
 /* __syncthreads on an H200: 17, 23, 31 and 79 cycles for 1, 4, 8 and 32 warps (docs/MEASURING.md), over the device
  * figure of 20.4 (TILE-5). */
 #define BARRIER_FIXED    0.75
@@ -189,6 +190,17 @@ static void mma_cost_compute(const struct time_model *model, const struct mma_op
     }
 }
 
+/* TILE-2: a tile has arrived when its last sector has. Of `bytes`, each sector misses L2 with probability `missed`. */
+double slowest_sector_latency_s(const struct time_model *model, double bytes, double missed)
+{
+    if (!(missed > 0)) {
+        return model->l2_latency_s;
+    }
+    const double sectors = larger(1, bytes / SECTOR_BYTES);
+    const double all_hit = missed * sectors > CERTAIN_MISSES ? 0 : pow(1 - missed, sectors);
+    return all_hit * model->l2_latency_s + (1 - all_hit) * model->dram_latency_s;
+}
+
 /* TILE-2: latency and bytes of one kind of load. */
 static void add_load(const struct time_model *model, const struct tile_loop *loop, const struct tile_load *load,
                      struct tile_cost *cost)
@@ -197,8 +209,7 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
         return;
     }
     const double bytes = load->rows * row_sector_bytes(load->row_bytes, load->alignment_bytes);
-    double latency_s =
-        load->distinct_fraction * model->dram_latency_s + (1 - load->distinct_fraction) * model->l2_latency_s;
+    double latency_s = slowest_sector_latency_s(model, bytes, load->distinct_fraction);
     if (load->index_dependent) {
         latency_s += model->l2_latency_s;
     }
@@ -252,19 +263,26 @@ double warp_issue_cycles(const struct time_model *model, uint32_t warps)
 /* TILE-5: parts of the chain that are neither tensor nor issue. */
 static double spill_chain_s(const struct time_model *model, const struct tile_loop *loop)
 {
-    return isnan(loop->spill_bytes) ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
+    const bool among_waits = loop->warp_instructions > 0 && loop->operand_waits > 0;
+    return isnan(loop->spill_bytes) || among_waits ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
 }
 
 static void add_mma_list(const struct time_model *model, const struct tile_loop *loop, uint32_t warps,
                          struct tile_cost *cost, struct mma_sum *sum)
 {
+    const bool waits_known = loop->warp_instructions > 0 && loop->operand_waits > 0;
+    if (waits_known) {
+        sum->chain_s += loop->operand_waits * model->exact_operand_factor * model->smem_latency_s +
+                        loop->product_waits * model->mma_latency_s;
+    }
     for (uint32_t i = 0; i < loop->mma_count; i++) {
         struct mma_cost mma;
         mma_cost_compute(model, &loop->mma[i], warps, loop->smem_operands, &mma);
         const double operand_s = mma.smem_bytes / model->smem_bytes_per_s;
         const double loads = mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION / warps_at_work(&loop->mma[i], warps);
         /* Operand reads overlap the product they feed, but for what the compiler does not issue ahead (TILE-3). */
-        sum->chain_s += larger(mma.chain_s, operand_s) + model->operand_factor * loads * model->smem_latency_s;
+        sum->chain_s += larger(mma.chain_s, operand_s);
+        sum->chain_s += waits_known ? 0 : model->operand_factor * loads * model->smem_latency_s;
         sum->instructions += mma.instructions + mma.smem_bytes / LOAD_BYTES_PER_INSTRUCTION;
         cost->tensor_s += mma.tensor_s;
         cost->useful_tensor_s += mma.useful_s;
@@ -309,6 +327,7 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
     cost->local_bytes = spill_accesses * WARP_LANES * 4;
     cost->smem_s += traffic_s + cost->local_bytes / model->smem_bytes_per_s;
     cost->compute_s = mma.chain_s + scalar_s + barrier_s + spill_s + model->iteration_overhead_s;
+    cost->before_loads_s = loop->warp_instructions > 0 ? model->iteration_overhead_s : 0;
     cost->mma_share = mma.chain_s / cost->compute_s;
     cost->issue_share = scalar_s / cost->compute_s;
     cost->overhead_share = model->iteration_overhead_s / cost->compute_s;

@@ -16,10 +16,12 @@
 #define LAYOUT_SPAN_SIGMAS 2.0
 
 struct tile_cost {
-    double exposed_s;                 /* latency + transfer of loads that nothing buffers */
-    double hidden_latency_s;          /* latency of buffered loads, paid once and then divided by the buffers */
-    double hidden_transfer_s;         /* their bytes through the SM's port */
-    double compute_s;                 /* chain of tensor, SMEM operand, scalar, barrier work of one CTA alone */
+    double exposed_s;         /* latency + transfer of loads that nothing buffers */
+    double hidden_latency_s;  /* latency of buffered loads, paid once and then divided by the buffers */
+    double hidden_transfer_s; /* their bytes through the SM's port */
+    double compute_s;         /* chain of tensor, SMEM operand, scalar, barrier work of one CTA alone */
+    double before_loads_s; /* part of it that comes before the loads of the next tile even where these go out early: the
+                              overhead of an iteration whose instructions are all counted (TIME-2) */
     double tensor_s, issue_s, smem_s; /* busy time of the SM's pipes by one CTA (replicated work included) */
     double useful_tensor_s;           /* flop / best tensor rate of the SM */
     double sector_bytes;              /* L2 sectors requested */
@@ -52,6 +54,9 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
  * memory belongs to one model. Returns the cost, borrowed from memo until the next call. */
 const struct tile_cost *tile_cost_recall(const struct time_model *model, const struct kernel_case *kernel,
                                          struct tile_memo *memo);
+
+/* Latency of a load of `bytes` of which the share `missed` (0 to 1) must come from DRAM (TILE-2). */
+double slowest_sector_latency_s(const struct time_model *model, double bytes, double missed);
 
 /* Expected bytes of 32-byte sectors that a row of row_bytes touches when rows start at multiples of alignment_bytes
  * (TILE-1). */

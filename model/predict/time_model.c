@@ -82,6 +82,8 @@ static void set_execution(struct time_model *model, const struct gpu_device *dev
     model->issue_per_s = 4 * model->clock_hz; /* one warp instruction per cycle and sub-core */
     model->issue_factor = items[PARAMETER_ISSUE_FACTOR].value;
     model->exact_issue_factor = model->issue_factor / parameter_describe(PARAMETER_ISSUE_FACTOR)->default_value;
+    model->exact_operand_factor =
+        items[PARAMETER_OPERAND_FACTOR].value / parameter_describe(PARAMETER_OPERAND_FACTOR)->default_value;
     model->operand_factor = items[PARAMETER_OPERAND_FACTOR].value;
     model->spill_traffic_factor = items[PARAMETER_SPILL_TRAFFIC_FACTOR].value;
     model->issue_interval = items[PARAMETER_ISSUE_INTERVAL].value;

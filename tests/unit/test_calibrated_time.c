@@ -107,6 +107,10 @@ START_TEST(rows_trained_on_are_inside_and_strange_ones_are_not)
     calibrated_time_predict(&model, &strange, &time);
     ck_assert(time.extrapolating);
     ck_assert_str_eq(time.beyond, "ln_iterations");
+    ck_assert_str_eq(calibration_feature_words(time.beyond), "iterations of a CTA");
+    for (unsigned f = 0; f < CALIBRATION_FEATURE_COUNT; f++) {
+        ck_assert_str_ne(calibration_feature_words(calibration_feature_name(f)), "something else");
+    }
 }
 END_TEST
 

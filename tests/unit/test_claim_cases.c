@@ -159,6 +159,41 @@ START_TEST(occupancy_of_kineto_beyond_its_limit_is_unknown)
 }
 END_TEST
 
+START_TEST(launched_blocks_are_no_residency)
+{
+    struct stated self;
+    STATE(&self, "blocks_per_sm=2.72 regs=255 threads=128 source=trace");
+    ck_assert(!self.list.items[0].figures[CLAIM_CTAS_PER_SM].is_known);
+    ck_assert_ptr_nonnull(strstr(self.list.items[0].note, "not resident"));
+    stated_release(&self);
+}
+END_TEST
+
+/* "Used 4 registers, 80000 bytes smem" after an error of the compiler: nothing was built. */
+START_TEST(refused_kernels_are_no_builds)
+{
+    static const char *const paths[] = {"tests/recorded/nvcc-13.0/refused-sm_86.log"};
+    struct evidence evidence = {0};
+    struct claim_cases cases = {0};
+    struct error error = {0};
+    ck_assert_int_eq(evidence_read(paths, 1, CODE_LISTING_AUTO, &evidence, &error), STATUS_OK);
+    ck_assert_int_eq(code_claims_append(&evidence.code, &evidence.claims, &error), STATUS_OK);
+    size_t refused = 0;
+    for (size_t i = 0; i < evidence.claims.count; i++) {
+        refused += evidence.claims.items[i].is_failed;
+    }
+    ck_assert_uint_ge(refused, 1);
+    ck_assert_int_eq(claim_cases_find(&evidence.claims, NULL, &cases, &error), STATUS_OK);
+    for (size_t i = 0; i < cases.count; i++) {
+        for (size_t c = 0; c < cases.items[i].claim_count; c++) {
+            ck_assert(!evidence.claims.items[cases.items[i].claims[c]].is_failed);
+        }
+    }
+    claim_cases_release(&cases);
+    evidence_release(&evidence);
+}
+END_TEST
+
 START_TEST(megabytes_are_an_interval)
 {
     struct stated self;
@@ -428,6 +463,8 @@ Suite *suite_claim_cases(void)
     tcase_add_test(tcase, stale_binary_block_size_of_the_trace);
     tcase_add_test(tcase, reserve_is_no_conflict);
     tcase_add_test(tcase, occupancy_of_kineto_beyond_its_limit_is_unknown);
+    tcase_add_test(tcase, launched_blocks_are_no_residency);
+    tcase_add_test(tcase, refused_kernels_are_no_builds);
     tcase_add_test(tcase, megabytes_are_an_interval);
     tcase_add_test(tcase, unknown_architecture_is_a_bound);
     tcase_add_test(tcase, equally_trusted_sources_decide_nothing);

@@ -99,6 +99,9 @@ START_TEST(rounded_sizes_still_tell)
     /* Everything: several values of each. */
     ck_assert(implied[2].is_open[scenario_variable_find(self.scenario, "block_h")]);
     ck_assert(!implied[2].is_set[scenario_variable_find(self.scenario, "block_h")]);
+    ck_assert(implied[2].is_ambiguous && implied[2].has_more_examples && !implied[0].is_ambiguous);
+    ck_assert_uint_eq(implied[2].example_count, IMPLIED_EXAMPLES_MAX);
+    ck_assert_uint_eq(implied[0].example_count, 0);
     ck_assert_uint_eq(implied[2].matches, 256); /* 384 configurations, a third of them forbidden */
     turned_close(&self);
 }

@@ -526,6 +526,39 @@ START_TEST(machine_code_waits_in_program_order)
 }
 END_TEST
 
+/* Issued in order: what a product reads was loaded just before it, or 8 products earlier; a product on the one before.
+ */
+START_TEST(waits_of_machine_code)
+{
+    const char *at_once[] = {"MOV R60, RZ", "MOV R61, RZ", "LDSM.16.M88.4 R4, [R2]",
+                             "HMMA.16816.F32.BF16 R8, R4, R12, R8", SASS_TURN};
+    const char *dependent[] = {"MOV R60, RZ", "MOV R61, RZ", "HMMA.16816.F32.BF16 R8, R4, R12, R8",
+                               "HMMA.16816.F32.BF16 R8, R4, R14, R8", SASS_TURN};
+    const char *ahead[] = {"MOV R60, RZ",
+                           "MOV R61, RZ",
+                           "LDSM.16.M88.4 R4, [R2]",
+                           "HMMA.16816.F32.BF16 R8, R20, R12, R8",
+                           "HMMA.16816.F32.BF16 R24, R20, R12, R24",
+                           "HMMA.16816.F32.BF16 R28, R20, R12, R28",
+                           "HMMA.16816.F32.BF16 R32, R20, R12, R32",
+                           "HMMA.16816.F32.BF16 R36, R20, R12, R36",
+                           "HMMA.16816.F32.BF16 R40, R20, R12, R40",
+                           "HMMA.16816.F32.BF16 R44, R4, R12, R44",
+                           SASS_TURN};
+    struct code_profile profile;
+    struct tile_loop loop = {0};
+    struct error error = {0};
+    profile_sass(at_once, COUNT(at_once), &profile);
+    ck_assert(profile.operand_waits > 0.8 && profile.operand_waits < 1 && profile.product_waits == 0);
+    ck_assert_int_eq(code_profile_tile_loop(&profile, 4, &loop, NULL, 0, &error), STATUS_OK);
+    ck_assert(loop.operand_waits == profile.operand_waits && loop.product_waits == 0);
+    profile_sass(dependent, COUNT(dependent), &profile);
+    ck_assert(profile.operand_waits == 0 && profile.product_waits > 1.2 && profile.product_waits < 2);
+    profile_sass(ahead, COUNT(ahead), &profile);
+    ck_assert(profile.operand_waits == 0 && profile.product_waits == 0);
+}
+END_TEST
+
 START_TEST(frames_of_machine_code)
 {
     const char *items[] = {"VIADD R1, R1, 0xfffff838", "MOV R2, RZ", SASS_TURN};
@@ -743,6 +776,7 @@ Suite *suite_code_profile(void)
     tcase_add_test(hand, prefetch_through_registers);
     tcase_add_test(hand, machine_code_waits_in_program_order);
     tcase_add_test(hand, frames_of_machine_code);
+    tcase_add_test(hand, waits_of_machine_code);
     tcase_add_test(hand, addresses_by_thread);
     tcase_add_test(hand, no_loop_and_irreducible_flow);
     tcase_add_test(hand, cut_texts_are_marked);

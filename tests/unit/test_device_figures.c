@@ -273,7 +273,11 @@ START_TEST(wrong_files_are_named_by_line)
         {"kernel,outcome,device,figures\nlatency_chase,ok,G,latency_cycles=-1\n", "expected a number", 2},
         {"kernel,outcome,device,figures\nlatency_chase,ok,G,latency_cycles=1\n", "column space", 2},
         {"kernel,outcome,device,figures,mode,stride,warps\nsmem_bandwidth,ok,G,,1,1,1\n",
-         "lacks bytes_per_cycle_per_sm", 2},
+         "above 0 for bytes_per_cycle_per_sm", 2},
+        {"kernel,outcome,device,figures,mode,stride,warps\nsmem_bandwidth,ok,G,bytes_per_cycle_per_sm=1,0,1,0\n",
+         "above 0 in the column warps", 2},
+        {"kernel,outcome,device,figures,mode,stride,warps\nsmem_bandwidth,ok,G,bytes_per_cycle_per_sm=0,0,1,1\n",
+         "above 0 for bytes_per_cycle_per_sm", 2},
         {"kernel,outcome,device,figures,mode,stride,warps\nsmem_bandwidth,ok,G,bytes_per_cycle_per_sm=1,1,1,x\n",
          "warps", 2},
         {"kernel,outcome,device,figures,mode,stride,warps\nsmem_bandwidth,ok,G,bytes_per_cycle_per_sm=1,1,1,1\n"

@@ -92,7 +92,58 @@ START_TEST(exposed_load_adds_latency_and_transfer)
     kernel.loop.stream.index_dependent = true;
     tile_cost_compute(&model, &kernel, &cost);
     const double l2_s = 253 / 1.913e9;
-    assert_close_rel(cost.exposed_s, 2 * (0.25 * 613e-9 + 0.75 * l2_s + l2_s) + transfer_s, TOL_ROUNDING);
+    const double all_hit = pow(0.75, 96); /* of 96 sectors */
+    assert_close_rel(cost.exposed_s, 2 * ((1 - all_hit) * 613e-9 + all_hit * l2_s + l2_s) + transfer_s, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(tile_arrives_with_its_last_sector)
+{
+    const double l2_s = 253 / 1.913e9, dram_s = 613e-9;
+    assert_close_rel(slowest_sector_latency_s(&model, 4096, 0), l2_s, TOL_ROUNDING);
+    assert_close_rel(slowest_sector_latency_s(&model, 4096, 1), dram_s, TOL_ROUNDING);
+    assert_close_rel(slowest_sector_latency_s(&model, 64, 0.5), 0.25 * l2_s + 0.75 * dram_s, TOL_ROUNDING);
+    assert_close_rel(slowest_sector_latency_s(&model, 8, 0.5), 0.5 * l2_s + 0.5 * dram_s, TOL_ROUNDING);
+    assert_close_rel(slowest_sector_latency_s(&model, 1e6, 0.01), dram_s, TOL_ROUNDING);
+}
+END_TEST
+
+START_TEST(waits_of_compiled_code_lengthen_the_chain)
+{
+    struct kernel_case kernel = empty_kernel(1, 5);
+    kernel.loop.mma_count = 1;
+    kernel.loop.mma[0] = (struct mma_op){
+        .m = 64, .n = 64, .k = 16, .count = 1, .format = NUMBER_FORMAT_BF16, .warps_m = 1, .warps_n = 1};
+    kernel.loop.smem_operands = 2;
+    kernel.loop.warp_instructions = 500;
+    struct tile_cost with, more;
+    kernel.loop.operand_waits = 1;
+    tile_cost_compute(&model, &kernel, &with);
+    kernel.loop.operand_waits = 4;
+    kernel.loop.product_waits = 2;
+    kernel.loop.spill_bytes = 64; /* among the waits */
+    tile_cost_compute(&model, &kernel, &more);
+    assert_close_rel(more.compute_s - with.compute_s,
+                     3 * model.exact_operand_factor * model.smem_latency_s + 2 * model.mma_latency_s, 1e-9);
+    assert_close_rel(more.before_loads_s, model.iteration_overhead_s, TOL_ROUNDING);
+    kernel.loop.warp_instructions = 0;
+    tile_cost_compute(&model, &kernel, &more);
+    ck_assert(more.before_loads_s == 0);
+}
+END_TEST
+
+/* One tile in flight, loaded early: what comes before its loads is waited for as well. */
+START_TEST(loads_go_out_after_the_overhead)
+{
+    struct kernel_case kernel = empty_kernel(1, 100);
+    kernel.loop.warp_instructions = 1e-9;
+    kernel.loop.early_fraction = 1;
+    kernel.loop.stream = (struct tile_load){
+        .rows = 1, .row_bytes = 32, .alignment_bytes = 32, .exposures = 1, .distinct_fraction = 1, .pipelined = true};
+    const double slow_s = predicted_s(&kernel);
+    kernel.loop.warp_instructions = 0;
+    const double fast_s = predicted_s(&kernel);
+    ck_assert(slow_s > fast_s + 99 * 0.9 * model.iteration_overhead_s);
 }
 END_TEST
 
@@ -342,6 +393,9 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, one_cta_takes_its_critical_path);
     tcase_add_test(tests, uniform_ctas_without_contention_follow_the_rounds);
     tcase_add_test(tests, exposed_load_adds_latency_and_transfer);
+    tcase_add_test(tests, tile_arrives_with_its_last_sector);
+    tcase_add_test(tests, waits_of_compiled_code_lengthen_the_chain);
+    tcase_add_test(tests, loads_go_out_after_the_overhead);
     tcase_add_test(tests, rows_touch_whole_sectors);
     tcase_add_test(tests, chained_products_match_compiled_code);
     tcase_add_test(tests, small_tile_is_replicated);

@@ -120,34 +120,25 @@ END_TEST
 
 START_TEST(rows_that_cannot_be)
 {
-    build(
-        KERNEL_TABLE NAMES
-            LAUNCH(9, 5)
-                LAUNCH(
-                    -9223372036854775807,
-                    9223372036854775807) LAUNCH(0,
-                                                1000) "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX=0 WHERE "
-                                                      "start=0;" LAUNCH(1,
-                                                                        2) "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "
-                                                                           "registersPerThread=-1 WHERE "
-                                                                           "start=1;" LAUNCH(2,
-                                                                                             3) "UPDATE "
-                                                                                                "CUPTI_ACTIVITY_KIND_"
-                                                                                                "KERNEL SET "
-                                                                                                "dynamicSharedMemory="
-                                                                                                "99999999999 WHERE "
-                                                                                                "start=2;"
-                                                                                                "INSERT INTO StringIds "
-                                                                                                "VALUES(9,x'6100c3')"
-                                                                                                ";" LAUNCH(
-                                                                                                    3,
-                                                                                                    4) "UPDATE "
-                                                                                                       "CUPTI_ACTIVITY_"
-                                                                                                       "KIND_KERNEL "
-                                                                                                       "SET "
-                                                                                                       "demangledName="
-                                                                                                       "9 WHERE "
-                                                                                                       "start=3;");
+    build(KERNEL_TABLE NAMES LAUNCH(9, 5) LAUNCH(-9223372036854775807, 9223372036854775807)
+              LAUNCH(0, 1000) "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX=0 WHERE "
+                              "start=0;" LAUNCH(1, 2) "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "
+                                                      "registersPerThread=-1 WHERE "
+                                                      "start=1;" LAUNCH(2, 3) "UPDATE "
+                                                                              "CUPTI_ACTIVITY_KIND_"
+                                                                              "KERNEL SET "
+                                                                              "dynamicSharedMemory="
+                                                                              "99999999999 WHERE "
+                                                                              "start=2;"
+                                                                              "INSERT INTO StringIds "
+                                                                              "VALUES(9,x'6100c3')"
+                                                                              ";" LAUNCH(3, 4) "UPDATE "
+                                                                                               "CUPTI_ACTIVITY_"
+                                                                                               "KIND_KERNEL "
+                                                                                               "SET "
+                                                                                               "demangledName="
+                                                                                               "9 WHERE "
+                                                                                               "start=3;");
     claims_must_read(nsys_sqlite_read, path, &list);
     ck_assert_uint_eq(list.count, 1);
     ck_assert_uint_eq(list.skipped, 6);

@@ -181,7 +181,7 @@ START_TEST(any_layout_scanned_and_parsed_agree)
     struct text_buffer text = {0};
     struct random_stream random;
     random_init(&random, 11, 11);
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < (getenv("TEST_QUICK") != NULL ? 2 : 15); round++) {
         text_buffer_clear(&text);
         text_buffer_append(&text, "[" KERNEL);
         for (int i = 0; i < 200; i++) {
@@ -234,7 +234,7 @@ START_TEST(masks_of_blocks)
     struct random_stream random;
     random_init(&random, 5, 5);
     bool states[3][2] = {{false}};
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < (getenv("TEST_QUICK") != NULL ? 500 : 20000); round++) {
         char bytes[TRACE_BLOCK_BYTES];
         uint32_t letters = random_below(&random, 2) == 0 ? 11 : (uint32_t)sizeof alphabet - 1;
         for (int i = 0; i < TRACE_BLOCK_BYTES; i++) {
@@ -723,6 +723,9 @@ END_TEST
 START_TEST(kinds_of_launches_have_a_limit)
 {
     struct text_buffer text = {0};
+    if (getenv("TEST_QUICK") != NULL) {
+        return;
+    }
     text_buffer_append(&text, "[");
     for (unsigned i = 0; i < TRACE_GROUPS_MAX + 10; i++) {
         text_buffer_append_format(&text, "%s{\"cat\":\"kernel\",\"name\":\"k\",\"dur\":1,\"args\":{\"grid\":[%u,1,1]}}",

@@ -397,12 +397,12 @@ START_TEST(more_knobs_than_are_kept)
 }
 END_TEST
 
-/* A small file that expands to 64 MiB of one array: taken or refused, within bounds. */
+/* A small file that expands to 8 MiB of one array: taken or refused, within bounds. */
 START_TEST(gzip_that_expands_a_lot)
 {
     enum {
         BLOCK = 1 << 16,
-        BLOCKS = 1024
+        BLOCKS = 128
     };
     static char block[BLOCK];
     char path[] = "/tmp/occam-bomb-XXXXXX";

@@ -21,3 +21,5 @@ echo '# occupancy of Kineto beyond 48 KiB'
 short --claim "shared=81920 est_occ=0 source=kineto" --device sm_90
 echo '# megabytes with three decimals'
 short --claim "dynamic=0.214MB threads=256 regs=36 source=nsys-table" --device b200
+echo '# the grid: rounds of CTAs'
+short --device rtx-pro-6000-blackwell-server --claim "grid=512 threads=128 regs=255 smem=80000 source=trace" --claim "grid=376 source=config"

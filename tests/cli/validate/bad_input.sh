@@ -14,3 +14,4 @@ try two.csv --scenario occam-gqa-decode --require median_ape_percent
 try two.csv --scenario occam-gqa-decode --require 'medianape_percent<=3'
 try two.csv --scenario occam-gqa-decode --design --hold-out workload
 try two.csv --scenario occam-gqa-decode --hold-out nothing
+try two.csv --scenario occam-gqa-decode --predictions /nonexistent/p.csv

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The figures `regret` (how near to the best each search method is after so many runs; columns method, runs, fraction)
+ * and `scorecard` (coverage of frozen predictions; the table of `occam ledger scorecard --format csv`). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/text_buffer.h"
+#include "cli/plot_table.h"
+
+enum {
+    METHODS_MAX = 7,
+    GROUPS_MAX = 6,
+    LEVELS = 5
+};
+#define FILE_BYTES_MAX (64u << 20)
+
+static enum status need_column(const struct csv_table *table, const char *name, size_t *column, struct error *error)
+{
+    const long found = csv_column(table, name);
+
+    if (found < 0)
+        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s", name);
+    *column = (size_t)found;
+    return STATUS_OK;
+}
+
+struct regret_columns {
+    size_t method, runs, fraction;
+};
+
+/* Rows of one method, in the table's order; methods of their own colour, in the order in which they come. */
+static enum status add_method(struct figure_sheet *sheet, const struct csv_table *table,
+                              const struct regret_columns *columns, const char *method, int color, struct error *error)
+{
+    double *x = sheet_numbers(sheet, table->row_count), *y = sheet_numbers(sheet, table->row_count);
+    size_t n = 0;
+    enum status status = sheet_check(sheet, error);
+
+    for (size_t r = 0; r < table->row_count && status == STATUS_OK; r++) {
+        if (strcmp(csv_cell(table, r, columns->method), method) != 0)
+            continue;
+        status = csv_number(table, r, columns->runs, &x[n], error);
+        if (status == STATUS_OK)
+            status = csv_number(table, r, columns->fraction, &y[n], error);
+        y[n] *= 100.0;
+        n++;
+    }
+    sheet_add_series(sheet, (struct figure_series){.label = sheet_text(sheet, "%s", method),
+                                                   .style = SERIES_STYLE_LINE_POINTS,
+                                                   .count = n,
+                                                   .x = x,
+                                                   .y = y,
+                                                   .color_index = color});
+    return status;
+}
+
+static bool seen_before(const struct csv_table *table, size_t row, size_t column)
+{
+    for (size_t r = 0; r < row; r++)
+        if (strcmp(csv_cell(table, r, column), csv_cell(table, row, column)) == 0)
+            return true;
+    return false;
+}
+
+static enum status fill_regret(struct figure_sheet *sheet, const struct csv_table *table, struct error *error)
+{
+    struct regret_columns columns = {0};
+    int methods = 0;
+    enum status status = need_column(table, "method", &columns.method, error);
+
+    if (status == STATUS_OK)
+        status = need_column(table, "runs", &columns.runs, error);
+    if (status == STATUS_OK)
+        status = need_column(table, "fraction", &columns.fraction, error);
+    for (size_t r = 0; r < table->row_count && status == STATUS_OK && methods <= METHODS_MAX; r++) {
+        if (r > 0 && (strcmp(csv_cell(table, r, columns.method), csv_cell(table, r - 1, columns.method)) == 0 ||
+                      seen_before(table, r, columns.method)))
+            continue;
+        if (methods == METHODS_MAX)
+            return error_set_at(error, STATUS_LIMIT, table->file, table->lines[r], 0, "more than %d methods",
+                                METHODS_MAX);
+        status = add_method(sheet, table, &columns, csv_cell(table, r, columns.method), methods++, error);
+    }
+    if (status == STATUS_OK && methods == 0)
+        status = error_set_at(error, STATUS_BAD_DATA, table->file, 0, 0, "no rows");
+    return status;
+}
+
+static enum status read_table(const struct plot_request *request, struct csv_table *table, struct error *error)
+{
+    if (request->file_count != 1)
+        return error_set(error, STATUS_USAGE, "this figure takes one table, not %zu", request->file_count);
+    return csv_read(request->files[0], FILE_BYTES_MAX, table, error);
+}
+
+enum status plot_regret(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
+{
+    struct csv_table table = {0};
+    enum status status = read_table(request, &table, error);
+
+    if (status != STATUS_OK)
+        return status;
+    status = fill_regret(sheet, &table, error);
+    csv_table_release(&table);
+    sheet->figure.title = "best found after so many runs";
+    sheet->figure.x_label = "runs on the GPU";
+    sheet->figure.y_label = "best found, of the best there is (%)";
+    sheet->figure.caption = sheet_text(sheet, "From %s; %s.", request->files[0], plot_date(sheet));
+    return status == STATUS_OK ? sheet_check(sheet, error) : status;
+}
+
+static enum status add_scores(struct figure_sheet *sheet, const struct csv_table *table, size_t row, size_t group,
+                              int color, struct error *error)
+{
+    static const int levels[LEVELS] = {50, 68, 80, 90, 95};
+    static const char *const parts[] = {"", "lo_", "hi_"};
+    double *columns[4] = {0};
+    enum status status = STATUS_OK;
+
+    for (int c = 0; c < 4; c++)
+        columns[c] = sheet_numbers(sheet, LEVELS);
+    if (sheet->failed)
+        return sheet_check(sheet, error);
+    for (int i = 0; i < LEVELS; i++) {
+        columns[0][i] = levels[i] + 0.4 * color; /* beside each other */
+        for (int c = 0; c < 3 && status == STATUS_OK; c++) {
+            char name[64];
+            size_t column = 0;
+
+            (void)snprintf(name, sizeof name, "coverage_%d_%spercent", levels[i], parts[c]);
+            status = need_column(table, name, &column, error);
+            if (status == STATUS_OK)
+                status = csv_number(table, row, column, &columns[1 + c][i], error);
+        }
+    }
+    sheet_add_series(sheet, (struct figure_series){.label = sheet_text(sheet, "%s", csv_cell(table, row, group)),
+                                                   .style = SERIES_STYLE_POINTS,
+                                                   .count = LEVELS,
+                                                   .x = columns[0],
+                                                   .y = columns[1],
+                                                   .y_lo = columns[2],
+                                                   .y_hi = columns[3],
+                                                   .color_index = color});
+    return status;
+}
+
+enum status plot_scorecard(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
+{
+    struct csv_table table = {0};
+    size_t group = 0;
+    enum status status = read_table(request, &table, error);
+
+    if (status != STATUS_OK)
+        return status;
+    status = need_column(&table, "group", &group, error);
+    if (status == STATUS_OK && table.row_count == 0)
+        status = error_set_at(error, STATUS_BAD_DATA, table.file, 0, 0, "no rows");
+    for (size_t r = 0; r < table.row_count && r < GROUPS_MAX && status == STATUS_OK; r++)
+        status = add_scores(sheet, &table, r, group, (int)r, error);
+    const char *more = table.row_count > GROUPS_MAX
+                           ? sheet_text(sheet, " The first %d of %zu groups.", GROUPS_MAX, table.row_count)
+                           : "";
+    csv_table_release(&table);
+    sheet->figure.title = "coverage of frozen predictions";
+    sheet->figure.x_label = "level of the interval (%)";
+    sheet->figure.y_label = "measured inside (%)";
+    sheet->figure.diagonal = true;
+    sheet->figure.caption = sheet_text(sheet,
+                                       "On the line an interval keeps what it says; bars: 90 %% of the share.%s "
+                                       "From %s; %s.",
+                                       more, request->files[0], plot_date(sheet));
+    return status == STATUS_OK ? sheet_check(sheet, error) : status;
+}

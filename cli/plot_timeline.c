@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The figure `timeline`: what every SM runs when, from the table of `occam simulate cta --timeline` or simulated here.
+ * Neighbouring CTAs of a slot differ in colour. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/units.h"
+#include "cli/plot_table.h"
+#include "sim/cta_simulator.h"
+
+enum {
+    CTAS_MAX = 2000000,
+    KERNELS_SHOWN_MAX = 5,
+    SLOTS_SEEN_MAX = 1 << 20
+};
+#define FILE_BYTES_MAX (256u << 20)
+
+struct segment {
+    uint32_t kernel, sm, slot;
+    double start_us, stop_us;
+};
+
+struct segments {
+    size_t count;
+    struct segment *items;
+    uint32_t kernel_count, sm_count, slot_count;
+    uint32_t kernel_slots[KERNELS_SHOWN_MAX]; /* slots that each kernel uses of an SM */
+    const char *kernels[KERNELS_SHOWN_MAX * 2];
+};
+
+/* A slot's CTAs alternate between two shades: odd[i] is the parity of segment i in its slot. */
+static bool mark_turns(const struct segments *segments, unsigned char *odd)
+{
+    const size_t slots = (size_t)segments->sm_count * segments->slot_count;
+    unsigned char *turn = slots > SLOTS_SEEN_MAX ? NULL : calloc(slots, 1);
+
+    if (turn == NULL)
+        return false;
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct segment *segment = &segments->items[i];
+
+        odd[i] = turn[(size_t)segment->sm * segments->slot_count + segment->slot]++ & 1;
+    }
+    free(turn);
+    return true;
+}
+
+static void add_kernel(struct figure_sheet *sheet, const struct segments *segments, const unsigned char *odd,
+                       uint32_t kernel, unsigned parity)
+{
+    static const int colors[KERNELS_SHOWN_MAX][2] = {{PLOT_COLOR_BASE, PLOT_COLOR_SIXTH},
+                                                     {PLOT_COLOR_VARIANT, PLOT_COLOR_FIFTH},
+                                                     {PLOT_COLOR_BEST, PLOT_COLOR_BEST},
+                                                     {PLOT_COLOR_FOURTH, PLOT_COLOR_FOURTH},
+                                                     {PLOT_COLOR_MEASURED, PLOT_COLOR_MEASURED}};
+    size_t count = 0, n = 0;
+
+    for (size_t i = 0; i < segments->count; i++)
+        count += segments->items[i].kernel == kernel && odd[i] == parity;
+    if (count == 0)
+        return;
+    double *x_lo = sheet_numbers(sheet, count), *x_hi = sheet_numbers(sheet, count);
+    double *y_lo = sheet_numbers(sheet, count), *y_hi = sheet_numbers(sheet, count);
+    const double slots = segments->kernel_slots[kernel];
+
+    if (sheet->failed)
+        return;
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct segment *segment = &segments->items[i];
+
+        if (segment->kernel != kernel || odd[i] != parity)
+            continue;
+        x_lo[n] = segment->start_us;
+        x_hi[n] = segment->stop_us;
+        y_lo[n] = segment->sm + segment->slot / slots;
+        y_hi[n++] = segment->sm + (segment->slot + 0.92) / slots;
+    }
+    sheet_add_series(
+        sheet, (struct figure_series){.label = sheet_text(sheet, "%s, %s CTAs of a slot", segments->kernels[kernel],
+                                                          parity == 0 ? "odd" : "even"),
+                                      .style = SERIES_STYLE_BOXES,
+                                      .count = count,
+                                      .x_lo = x_lo,
+                                      .x_hi = x_hi,
+                                      .y_lo = y_lo,
+                                      .y_hi = y_hi,
+                                      .color_index = colors[kernel % KERNELS_SHOWN_MAX][parity]});
+}
+
+static enum status fill(struct figure_sheet *sheet, struct segments *segments, struct error *error)
+{
+    unsigned char *odd = calloc(segments->count + 1, 1);
+
+    if (odd == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
+    if (!mark_turns(segments, odd)) {
+        free(odd);
+        return error_set(error, STATUS_LIMIT, "a timeline of %u SMs with %u slots is too large to draw",
+                         segments->sm_count, segments->slot_count);
+    }
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct segment *segment = &segments->items[i];
+        uint32_t *slots = &segments->kernel_slots[segment->kernel];
+
+        *slots = segment->slot >= *slots ? segment->slot + 1 : *slots;
+    }
+    for (uint32_t k = 0; k < segments->kernel_count; k++)
+        for (unsigned parity = 0; parity < 2; parity++)
+            add_kernel(sheet, segments, odd, k, parity);
+    free(odd);
+    sheet->figure.x_label = "time (us)";
+    sheet->figure.y_label = "SM, its slots one above the other";
+    return sheet_check(sheet, error);
+}
+
+static enum status whole_number(const struct csv_table *table, size_t row, size_t column, uint32_t limit,
+                                uint32_t *value, struct error *error)
+{
+    double number;
+    enum status status = csv_number(table, row, column, &number, error);
+
+    if (status != STATUS_OK)
+        return status;
+    if (!(number >= 0.0 && number < limit && number == floor(number)))
+        return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0,
+                            "%s is no whole number from 0 to %u", table->names[column], limit - 1);
+    *value = (uint32_t)number;
+    return STATUS_OK;
+}
+
+/* Index of the kernel's name; the last of the room stands for all that come later. */
+static uint32_t kernel_index(struct figure_sheet *sheet, struct segments *segments, const char *name)
+{
+    for (uint32_t k = 0; k < segments->kernel_count; k++)
+        if (strcmp(segments->kernels[k], name) == 0)
+            return k;
+    if (segments->kernel_count == KERNELS_SHOWN_MAX) {
+        segments->kernels[KERNELS_SHOWN_MAX - 1] = "other kernels";
+        return KERNELS_SHOWN_MAX - 1;
+    }
+    segments->kernels[segments->kernel_count] = sheet_text(sheet, "%s", name);
+    return segments->kernel_count++;
+}
+
+static enum status read_rows(const struct csv_table *table, struct figure_sheet *sheet, struct segments *segments,
+                             struct error *error)
+{
+    static const char *const names[] = {"kernel", "sm", "slot", "start_us", "stop_us"};
+    long columns[5];
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < 5; i++) {
+        columns[i] = csv_column(table, names[i]);
+        if (columns[i] < 0)
+            return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s: not a timeline", names[i]);
+    }
+    for (size_t r = 0; r < table->row_count && status == STATUS_OK; r++) {
+        struct segment *segment = &segments->items[r];
+
+        segment->kernel = kernel_index(sheet, segments, csv_cell(table, r, (size_t)columns[0]));
+        status = whole_number(table, r, (size_t)columns[1], 65536, &segment->sm, error);
+        if (status == STATUS_OK)
+            status = whole_number(table, r, (size_t)columns[2], 4096, &segment->slot, error);
+        if (status == STATUS_OK)
+            status = csv_number(table, r, (size_t)columns[3], &segment->start_us, error);
+        if (status == STATUS_OK)
+            status = csv_number(table, r, (size_t)columns[4], &segment->stop_us, error);
+        segments->sm_count = segment->sm >= segments->sm_count ? segment->sm + 1 : segments->sm_count;
+        segments->slot_count = segment->slot >= segments->slot_count ? segment->slot + 1 : segments->slot_count;
+    }
+    segments->count = table->row_count;
+    return status;
+}
+
+static enum status from_file(const char *path, struct figure_sheet *sheet, struct segments *segments,
+                             struct error *error)
+{
+    struct csv_table table = {0};
+    enum status status = csv_read(path, FILE_BYTES_MAX, &table, error);
+
+    if (status != STATUS_OK)
+        return status;
+    segments->items = calloc(table.row_count + 1, sizeof *segments->items);
+    if (segments->items == NULL)
+        status = error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
+    else
+        status = read_rows(&table, sheet, segments, error);
+    csv_table_release(&table);
+    sheet->figure.title = "CTAs on the SMs";
+    sheet->figure.caption = sheet_text(sheet, "From %s; %s.", path, plot_date(sheet));
+    return status;
+}
+
+static enum status simulate(const struct question *question, const struct layer_case *layer, struct segments *segments,
+                            struct error *error)
+{
+    struct cta_simulation_options options = {.seed = 1};
+    struct simulated_machine machine;
+    struct cta_simulation run;
+    uint64_t ctas = 0;
+    enum status status = simulated_machine_init(&machine, question->device, &question->parameters, error);
+
+    for (uint32_t k = 0; k < layer->kernel_count; k++)
+        ctas += layer->kernels[k].skipped ? 0 : layer->kernels[k].launch.grid_ctas;
+    if (status == STATUS_OK && ctas > CTAS_MAX)
+        status = error_set(error, STATUS_LIMIT, "a timeline of %llu CTAs, the limit is %d", (unsigned long long)ctas,
+                           CTAS_MAX);
+    if (status != STATUS_OK)
+        return status;
+    options.timeline_capacity = (size_t)ctas;
+    options.timeline = calloc((size_t)ctas + 1, sizeof *options.timeline);
+    segments->items = calloc((size_t)ctas + 1, sizeof *segments->items);
+    if (options.timeline == NULL || segments->items == NULL)
+        status = error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
+    if (status == STATUS_OK)
+        status = cta_simulate(&machine, layer, &options, &run, error);
+    for (uint64_t i = 0; status == STATUS_OK && i < run.timeline_count; i++) {
+        const struct cta_record *record = &options.timeline[i];
+
+        segments->items[i] = (struct segment){record->kernel, record->sm, record->slot,
+                                              record->start_s / SECONDS_PER_US, record->stop_s / SECONDS_PER_US};
+        segments->sm_count = record->sm >= segments->sm_count ? record->sm + 1 : segments->sm_count;
+        segments->slot_count = record->slot >= segments->slot_count ? record->slot + 1 : segments->slot_count;
+        segments->count = (size_t)i + 1;
+    }
+    free(options.timeline);
+    return status;
+}
+
+static enum status from_question(const struct plot_request *request, struct figure_sheet *sheet,
+                                 struct segments *segments, struct error *error)
+{
+    struct prediction prediction;
+    enum status status = plot_predict_feasible(request->question, request->question->values, &prediction, error);
+
+    if (status == STATUS_OK)
+        status = simulate(request->question, &prediction.layer, segments, error);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t k = 0; k < prediction.layer.kernel_count; k++)
+        if (k < KERNELS_SHOWN_MAX)
+            segments->kernels[segments->kernel_count++] = sheet_text(sheet, "%s", prediction.layer.kernels[k].name);
+    for (size_t i = 0; i < segments->count; i++)
+        if (segments->items[i].kernel >= KERNELS_SHOWN_MAX)
+            segments->items[i].kernel = KERNELS_SHOWN_MAX - 1;
+    plot_describe(sheet, request->question, "CTAs on the SMs",
+                  sheet_text(sheet, "Simulated, not measured: %s.",
+                             plot_changes(sheet, request->question, request->question->values)));
+    return STATUS_OK;
+}
+
+enum status plot_timeline(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
+{
+    struct segments segments = {0};
+    enum status status = request->question != NULL ? from_question(request, sheet, &segments, error)
+                                                   : from_file(request->files[0], sheet, &segments, error);
+
+    if (status == STATUS_OK)
+        status = fill(sheet, &segments, error);
+    free(segments.items);
+    return status;
+}
