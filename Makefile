@@ -378,6 +378,13 @@ $(REPORT_PROGRAMS): $(BUILD)/tests/report/%: $(BUILD)/tests/report/%.o $(TEST_LI
 report: $(REPORT_PROGRAMS) ## print the measured tables of docs/VALIDATION.md: OCCAM_SHARED=folder with the reference data
 	@tests/report/run.sh $(BUILD)/tests/report
 
+.PHONY: replay
+REPLAY_PROGRAMS := $(patsubst tests/replay/%.c,$(BUILD)/tests/replay/%,$(sort $(wildcard tests/replay/*.c)))
+$(REPLAY_PROGRAMS): $(BUILD)/tests/replay/%: $(BUILD)/tests/replay/%.o $(TEST_LINK_INPUTS)
+	$(link_test)
+replay: $(REPLAY_PROGRAMS) ## rewrite the table of searches in docs/VALIDATION.md: replays of measured spaces (REPEATS=100; long)
+	@tests/replay/replay.sh $(BUILD)/tests/replay docs/VALIDATION.md
+
 .PHONY: validate
 validate: $(PROGRAM) ## rewrite the calibrated tables of docs/VALIDATION.md: held-out errors, baselines, coverage (SEEDS=20)
 	@tests/report/validate.sh '$(PROGRAM)' docs/VALIDATION.md

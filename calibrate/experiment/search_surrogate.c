@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The process behind a search (docs/MODEL.md SEARCH-1, SEARCH-2). Knobs have few levels, so a length gives one small
+ * table of correlations per knob, and a covariance is a product of look-ups. */
+#include "calibrate/experiment/search_surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/statistics.h"
+
+enum {
+    LOG_AMPLITUDE,
+    LOG_NOISE,
+    LOG_LENGTHS,
+    UNKNOWNS_MAX = LOG_LENGTHS + SEARCH_FEATURES_MAX,
+    FIT_STEPS = 40,
+    FIT_ROWS_MAX = 256, /* a step costs rows^3 */
+    BLOCK = 128,
+    BEND_ROWS_LEAST = 4
+};
+/* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a tenth of the
+ * spread, lengths of the whole range of a knob. Wide, so that a knob that does not matter is found out. */
+static const double amplitude_center = 1, amplitude_sigma = 1, noise_center = 0.01, noise_sigma = 1, length_center = 1,
+                    length_sigma = 1, radial_length_center = 0.7;
+_Static_assert((int)SEARCH_JOINT_MAX <= (int)BLOCK, "a joint covariance is made from one block");
+static const double reach = 4; /* unknowns stay within so many sigmas of their priors */
+/* A prediction made beforehand may be wrong by a common factor of its own sigma, and in its slope by a quarter. */
+static const double slope_sigma = 0.25;
+/* Without one, the mean of the rows is no better known than a fraction of their spread. */
+static const double common_variance = 0.25;
+/* Outputs above their median are bent, with a width of this share of the way from the least to the median. */
+static const double bend_share = 0.5;
+
+struct search_surrogate {
+    const struct search_space *space;
+    enum search_kernel kernel;
+    const double *offsets; /* NULL: none */
+    double offset_mean, prior_scale;
+    size_t capacity, count;
+    struct search_observation *rows;
+    double center, scale;    /* outputs = (ln(value) - offset - center) / scale */
+    double common, slope;    /* variances of a common shift, and of the slope against the offset */
+    double bend, bend_width; /* outputs above the bend grow by the logarithm; width 0: none */
+    double unknowns[UNKNOWNS_MAX];
+    double *tables[SEARCH_FEATURES_MAX]; /* levels x levels: correlation, or square of the scaled distance */
+    double *slopes[SEARCH_FEATURES_MAX]; /* levels x levels: d ln(correlation) / d ln(length); product only */
+    double *table_storage;
+    double *factor, *inverse;            /* capacity x capacity, row-major */
+    double *outputs, *forward, *weights; /* capacity */
+    float *tables_single;                /* the correlations again: single precision is enough for candidates */
+    float *block, *reference;            /* capacity x BLOCK */
+};
+
+static size_t table_size(const struct search_space *space)
+{
+    size_t size = 0;
+    for (uint32_t f = 0; f < space->feature_count; f++) {
+        size += (size_t)space->features[f].level_count * space->features[f].level_count;
+    }
+    return size;
+}
+
+static void lay_tables(struct search_surrogate *self)
+{
+    double *next = self->table_storage;
+    for (uint32_t f = 0; f < self->space->feature_count; f++) {
+        const size_t size = (size_t)self->space->features[f].level_count * self->space->features[f].level_count;
+        self->tables[f] = next;
+        self->slopes[f] = next + size;
+        next += 2 * size;
+    }
+}
+
+enum status search_surrogate_create(const struct search_space *space, enum search_kernel kernel,
+                                    const struct search_prior *prior, size_t capacity,
+                                    struct search_surrogate **surrogate, struct error *error)
+{
+    struct search_surrogate *self = calloc(1, sizeof *self);
+    *surrogate = self;
+    if (self) {
+        self->space = space;
+        self->kernel = kernel;
+        self->capacity = capacity;
+        self->rows = malloc((capacity + 1) * sizeof *self->rows);
+        self->table_storage = malloc((2 * table_size(space) + 1) * sizeof(double));
+        self->factor = malloc((capacity * capacity + 1) * sizeof(double));
+        self->inverse = malloc((capacity * capacity + 1) * sizeof(double));
+        self->outputs = malloc((3 * capacity + 1) * sizeof(double));
+        self->tables_single = malloc((table_size(space) + 1) * sizeof(float));
+        self->block = malloc((2 * capacity * BLOCK + 1) * sizeof(float));
+    }
+    if (!self || !self->rows || !self->table_storage || !self->factor || !self->inverse || !self->outputs ||
+        !self->tables_single || !self->block) {
+        search_surrogate_free(self);
+        *surrogate = NULL;
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a search with %zu runs", capacity);
+    }
+    self->forward = self->outputs + capacity;
+    self->weights = self->forward + capacity;
+    self->reference = self->block + capacity * BLOCK;
+    lay_tables(self);
+    if (prior) {
+        self->offsets = prior->log_value;
+        self->prior_scale = prior->log_sigma;
+        for (size_t c = 0; c < space->config_count; c++) {
+            self->offset_mean += prior->log_value[c] / (double)space->config_count;
+        }
+    }
+    return STATUS_OK;
+}
+
+void search_surrogate_free(struct search_surrogate *surrogate)
+{
+    if (surrogate) {
+        free(surrogate->rows);
+        free(surrogate->table_storage);
+        free(surrogate->factor);
+        free(surrogate->inverse);
+        free(surrogate->outputs);
+        free(surrogate->tables_single);
+        free(surrogate->block);
+        free(surrogate);
+    }
+}
+
+void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel)
+{
+    surrogate->kernel = kernel;
+}
+
+/* --- covariance --------------------------------------------------------------------------------------------------- */
+
+static double level_distance(const struct search_feature *feature, uint32_t a, uint32_t b)
+{
+    return feature->is_category ? (a == b ? 0 : 1) : fabs(feature->positions[a] - feature->positions[b]);
+}
+
+static void fill_tables(struct search_surrogate *self)
+{
+    float *single = self->tables_single;
+    for (uint32_t f = 0; f < self->space->feature_count; f++) {
+        const struct search_feature *feature = &self->space->features[f];
+        const double length = exp(self->unknowns[LOG_LENGTHS + f]);
+        for (uint32_t a = 0; a < feature->level_count; a++) {
+            for (uint32_t b = 0; b < feature->level_count; b++) {
+                const size_t place = (size_t)a * feature->level_count + b;
+                const double distance = level_distance(feature, a, b) / length, s = sqrt(5) * distance;
+                const double form = 1 + s + s * s / 3;
+                self->tables[f][place] = self->kernel == SEARCH_KERNEL_PRODUCT ? form * exp(-s) : distance * distance;
+                self->slopes[f][place] = s * s * (1 + s) / (3 * form);
+                *single++ = (float)self->tables[f][place];
+            }
+        }
+    }
+}
+
+static double amplitude_of(const struct search_surrogate *self)
+{
+    return exp(self->unknowns[LOG_AMPLITUDE]);
+}
+
+static double noise_of(const struct search_surrogate *self, const struct search_observation *row)
+{
+    return exp(self->unknowns[LOG_NOISE]) + row->log_variance / (self->scale * self->scale);
+}
+
+static double offset_of(const struct search_surrogate *self, size_t config)
+{
+    return self->offsets ? (self->offsets[config] - self->offset_mean) / self->scale : 0;
+}
+
+/* What the lengths do not touch. */
+static double common_covariance(const struct search_surrogate *self, double offset_a, double offset_b)
+{
+    return self->common + self->slope * offset_a * offset_b;
+}
+
+static size_t table_place(const struct search_surrogate *self, uint32_t feature, size_t a, size_t b)
+{
+    return (size_t)search_space_level(self->space, feature, a) * self->space->features[feature].level_count +
+           search_space_level(self->space, feature, b);
+}
+
+/* Without common parts and noise. */
+static double covariance_of(const struct search_surrogate *self, size_t a, size_t b)
+{
+    const uint32_t features = self->space->feature_count;
+    if (self->kernel == SEARCH_KERNEL_PRODUCT) {
+        double product = amplitude_of(self);
+        for (uint32_t f = 0; f < features; f++) {
+            product *= self->tables[f][table_place(self, f, a, b)];
+        }
+        return product;
+    }
+    double squares = 0;
+    for (uint32_t f = 0; f < features; f++) {
+        squares += self->tables[f][table_place(self, f, a, b)];
+    }
+    const double s = sqrt(5 * squares);
+    return amplitude_of(self) * (1 + s + s * s / 3) * exp(-s);
+}
+
+static void fill_covariance(struct search_surrogate *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t a = self->rows[i].config;
+        for (size_t j = 0; j <= i; j++) {
+            const size_t b = self->rows[j].config;
+            self->factor[i * self->capacity + j] =
+                covariance_of(self, a, b) + common_covariance(self, offset_of(self, a), offset_of(self, b));
+        }
+        self->factor[i * self->capacity + i] += noise_of(self, &self->rows[i]);
+    }
+}
+
+/* --- likelihood ----------------------------------------------------------------------------------------------------
+ */
+
+/* Row i of the Cholesky factor from the covariance that stands in its place; false where it is not positive. */
+static bool factor_row(struct search_surrogate *self, size_t i)
+{
+    double *row = self->factor + i * self->capacity;
+    for (size_t j = 0; j <= i; j++) {
+        const double *other = self->factor + j * self->capacity;
+        double sum = row[j];
+#pragma omp simd reduction(- : sum)
+        for (size_t k = 0; k < j; k++) {
+            sum -= row[k] * other[k];
+        }
+        if (j < i) {
+            row[j] = sum / other[j];
+        } else if (sum > 0) {
+            row[j] = sqrt(sum);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool factorise(struct search_surrogate *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!factor_row(self, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* forward = L^-1 outputs, weights = L^-T forward. */
+static void solve_weights(struct search_surrogate *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double sum = self->outputs[i];
+        for (size_t k = 0; k < i; k++) {
+            sum -= self->factor[i * self->capacity + k] * self->forward[k];
+        }
+        self->forward[i] = sum / self->factor[i * self->capacity + i];
+    }
+    memcpy(self->weights, self->forward, count * sizeof *self->weights);
+    for (size_t i = count; i-- > 0;) {
+        const double *row = self->factor + i * self->capacity;
+        self->weights[i] /= row[i];
+        for (size_t k = 0; k < i; k++) {
+            self->weights[k] -= row[k] * self->weights[i];
+        }
+    }
+}
+
+/* Row j of inverse becomes column j of L^-1, so that (K^-1)_ij = sum over k >= i of inverse_ik inverse_jk. */
+static void invert_factor(struct search_surrogate *self, size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        double *column = self->inverse + j * self->capacity;
+        for (size_t i = j; i < count; i++) {
+            const double *row = self->factor + i * self->capacity;
+            double sum = i == j ? 1 : 0;
+#pragma omp simd reduction(- : sum)
+            for (size_t k = j; k < i; k++) {
+                sum -= row[k] * column[k];
+            }
+            column[i] = sum / row[i];
+        }
+    }
+}
+
+/* Gradient of the likelihood's part of one pair; slope = its weight. */
+static void add_pair_gradient(const struct search_surrogate *self, size_t a, size_t b, double slope, double *gradient)
+{
+    const uint32_t features = self->space->feature_count;
+    const double covariance = covariance_of(self, a, b);
+    gradient[LOG_AMPLITUDE] += slope * covariance;
+    if (a == b) {
+        return;
+    }
+    if (self->kernel == SEARCH_KERNEL_PRODUCT) {
+        for (uint32_t f = 0; f < features; f++) {
+            gradient[LOG_LENGTHS + f] += slope * covariance * self->slopes[f][table_place(self, f, a, b)];
+        }
+        return;
+    }
+    double squares = 0;
+    for (uint32_t f = 0; f < features; f++) {
+        squares += self->tables[f][table_place(self, f, a, b)];
+    }
+    const double s = sqrt(5 * squares), common = slope * amplitude_of(self) * 5 / 3 * (1 + s) * exp(-s);
+    for (uint32_t f = 0; f < features; f++) {
+        gradient[LOG_LENGTHS + f] += common * self->tables[f][table_place(self, f, a, b)];
+    }
+}
+
+static void add_gradient(struct search_surrogate *self, size_t count, double *gradient)
+{
+    invert_factor(self, count);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            const double *left = self->inverse + i * self->capacity, *right = self->inverse + j * self->capacity;
+            double element = 0;
+#pragma omp simd reduction(+ : element)
+            for (size_t k = i; k < count; k++) {
+                element += left[k] * right[k];
+            }
+            const double slope = (i == j ? 0.5 : 1) * (element - self->weights[i] * self->weights[j]);
+            add_pair_gradient(self, self->rows[i].config, self->rows[j].config, slope, gradient);
+            if (i == j) {
+                gradient[LOG_NOISE] += slope * exp(self->unknowns[LOG_NOISE]);
+            }
+        }
+    }
+}
+
+static void prior_of(const struct search_surrogate *self, uint32_t unknown, double *center, double *sigma)
+{
+    *center = log(self->kernel == SEARCH_KERNEL_PRODUCT ? length_center : radial_length_center);
+    *sigma = length_sigma;
+    if (unknown == LOG_AMPLITUDE) {
+        *center = log(amplitude_center);
+        *sigma = amplitude_sigma;
+    } else if (unknown == LOG_NOISE) {
+        *center = log(noise_center);
+        *sigma = noise_sigma;
+    }
+}
+
+static uint32_t unknown_count(const struct search_surrogate *self)
+{
+    return LOG_LENGTHS + self->space->feature_count;
+}
+
+/* Minus the logarithm of the posterior density of the unknowns over the first count rows, and its gradient. */
+static double evaluate(struct search_surrogate *self, size_t count, double *gradient)
+{
+    double value = 0;
+    for (uint32_t k = 0; k < unknown_count(self); k++) {
+        double center, sigma;
+        prior_of(self, k, &center, &sigma);
+        const double z = (self->unknowns[k] - center) / sigma;
+        value += z * z / 2;
+        gradient[k] = z / sigma;
+    }
+    fill_tables(self);
+    fill_covariance(self, count);
+    if (!factorise(self, count)) {
+        return HUGE_VAL;
+    }
+    solve_weights(self, count);
+    for (size_t i = 0; i < count; i++) {
+        value += self->forward[i] * self->forward[i] / 2 + log(self->factor[i * self->capacity + i]);
+    }
+    add_gradient(self, count, gradient);
+    return value;
+}
+
+/* --- fit ------------------------------------------------------------------------------------------------------------
+ */
+
+struct descent {
+    double steps[UNKNOWNS_MAX], last[UNKNOWNS_MAX], gradient[UNKNOWNS_MAX];
+    double best[UNKNOWNS_MAX], best_value;
+};
+
+/* One step of Rprop (Riedmiller and Braun 1993, without going back): only the gradient's signs count, which does well
+ * on likelihoods that are flat in some lengths and steep in others. */
+static void take_step(struct search_surrogate *self, struct descent *descent)
+{
+    for (uint32_t k = 0; k < unknown_count(self); k++) {
+        const double slope = descent->gradient[k], turn = slope * descent->last[k];
+        double center, sigma;
+        prior_of(self, k, &center, &sigma);
+        descent->last[k] = turn < 0 ? 0 : slope;
+        descent->steps[k] = turn < 0   ? descent->steps[k] * 0.5
+                            : turn > 0 ? fmin(descent->steps[k] * 1.3, 1)
+                                       : descent->steps[k];
+        if (turn >= 0 && slope != 0) {
+            self->unknowns[k] -= slope > 0 ? descent->steps[k] : -descent->steps[k];
+        }
+        self->unknowns[k] = fmin(fmax(self->unknowns[k], center - reach * sigma), center + reach * sigma);
+    }
+}
+
+static void find_unknowns(struct search_surrogate *self, size_t count)
+{
+    struct descent descent = {.best_value = HUGE_VAL};
+    for (uint32_t k = 0; k < unknown_count(self); k++) {
+        double sigma;
+        prior_of(self, k, &self->unknowns[k], &sigma);
+        descent.steps[k] = 0.2;
+    }
+    memcpy(descent.best, self->unknowns, sizeof descent.best);
+    for (int step = 0; step < FIT_STEPS && count > 1; step++) {
+        const double value = evaluate(self, count, descent.gradient);
+        double steepest = 0;
+        if (value < descent.best_value) {
+            descent.best_value = value;
+            memcpy(descent.best, self->unknowns, sizeof descent.best);
+        }
+        for (uint32_t k = 0; k < unknown_count(self); k++) {
+            descent.gradient[k] = isfinite(descent.gradient[k]) ? descent.gradient[k] : 0;
+            steepest = fmax(steepest, fabs(descent.gradient[k]));
+        }
+        if (steepest < 0.02) {
+            break;
+        }
+        take_step(self, &descent);
+    }
+    memcpy(self->unknowns, descent.best, sizeof descent.best);
+}
+
+/* SEARCH-1: what is slow is slow by how much does not matter, and the outputs' spread should be that of the good ones.
+ */
+static double compress(const struct search_surrogate *self, double output)
+{
+    return self->bend_width > 0 && output > self->bend
+               ? self->bend + self->bend_width * log1p((output - self->bend) / self->bend_width)
+               : output;
+}
+
+double search_surrogate_expand(const struct search_surrogate *surrogate, double log_value)
+{
+    return surrogate->bend_width > 0 && log_value > surrogate->bend
+               ? surrogate->bend + surrogate->bend_width * expm1((log_value - surrogate->bend) / surrogate->bend_width)
+               : log_value;
+}
+
+static void choose_bend(struct search_surrogate *self)
+{
+    self->bend_width = 0;
+    if (!self->offsets && self->kernel != SEARCH_KERNEL_PLAIN && self->count >= BEND_ROWS_LEAST) {
+        memcpy(self->forward, self->outputs, self->count * sizeof *self->forward);
+        sort_doubles(self->forward, self->count);
+        self->bend = self->forward[self->count / 2];
+        self->bend_width = bend_share * (self->bend - self->forward[0]);
+    }
+}
+
+static void scale_outputs(struct search_surrogate *self)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        self->outputs[i] = self->rows[i].log_value - (self->offsets ? self->offsets[self->rows[i].config] : 0);
+    }
+    choose_bend(self);
+    for (size_t i = 0; i < self->count; i++) {
+        self->outputs[i] = compress(self, self->outputs[i]);
+        sum += self->outputs[i];
+    }
+    self->center = self->offsets || !self->count ? 0 : sum / (double)self->count;
+    for (size_t i = 0; i < self->count; i++) {
+        squares += (self->outputs[i] - self->center) * (self->outputs[i] - self->center);
+    }
+    const double spread = self->count ? sqrt(squares / (double)self->count) : 0;
+    self->scale = self->offsets ? self->prior_scale : spread > 1e-6 ? spread : 1e-6;
+    self->common = self->offsets ? 1 : self->kernel == SEARCH_KERNEL_PLAIN ? 0 : common_variance;
+    self->slope = self->offsets ? slope_sigma * slope_sigma : 0;
+    for (size_t i = 0; i < self->count; i++) {
+        self->outputs[i] = (self->outputs[i] - self->center) / self->scale;
+    }
+}
+
+/* Rows where the factor fails (equal ones without noise) are not expected: noise has a floor. */
+static void factor_all(struct search_surrogate *self)
+{
+    fill_tables(self);
+    fill_covariance(self, self->count);
+    if (!factorise(self, self->count)) {
+        BUG("a covariance with noise is not positive");
+    }
+    solve_weights(self, self->count);
+}
+
+void search_surrogate_fit(struct search_surrogate *surrogate, const struct search_observation *observations,
+                          size_t count)
+{
+    if (count > surrogate->capacity) {
+        BUG("%zu observations in a search with room for %zu", count, surrogate->capacity);
+    }
+    memcpy(surrogate->rows, observations, count * sizeof *observations);
+    surrogate->count = count;
+    scale_outputs(surrogate);
+    find_unknowns(surrogate, count < FIT_ROWS_MAX ? count : FIT_ROWS_MAX);
+    factor_all(surrogate);
+}
+
+void search_surrogate_append(struct search_surrogate *surrogate, const struct search_observation *observation)
+{
+    const size_t i = surrogate->count;
+    if (i == surrogate->capacity) {
+        BUG("a search with room for %zu runs is full", i);
+    }
+    surrogate->rows[i] = *observation;
+    surrogate->count++;
+    const size_t a = observation->config;
+    for (size_t j = 0; j <= i; j++) {
+        const size_t b = surrogate->rows[j].config;
+        surrogate->factor[i * surrogate->capacity + j] =
+            covariance_of(surrogate, a, b) +
+            common_covariance(surrogate, offset_of(surrogate, a), offset_of(surrogate, b));
+    }
+    surrogate->factor[i * surrogate->capacity + i] += noise_of(surrogate, observation);
+    if (!factor_row(surrogate, i)) {
+        BUG("a covariance with noise is not positive");
+    }
+    const double offset = surrogate->offsets ? surrogate->offsets[a] : 0;
+    surrogate->outputs[i] =
+        (compress(surrogate, observation->log_value - offset) - surrogate->center) / surrogate->scale;
+    solve_weights(surrogate, surrogate->count);
+}
+
+/* --- prediction ------------------------------------------------------------------------------------------------------
+ */
+
+/* A block of configurations: their levels, knob by knob, and their offsets. */
+struct candidate_block {
+    uint8_t levels[SEARCH_FEATURES_MAX][BLOCK];
+    float offsets[BLOCK];
+};
+
+static void gather(const struct search_surrogate *self, const uint32_t *configs, size_t count,
+                   struct candidate_block *block)
+{
+    for (uint32_t f = 0; f < self->space->feature_count; f++) {
+        const uint8_t *levels = self->space->levels + (size_t)f * self->space->config_count;
+        for (size_t j = 0; j < BLOCK; j++) {
+            block->levels[f][j] = levels[configs[j < count ? j : 0]];
+        }
+    }
+    for (size_t j = 0; j < BLOCK; j++) {
+        block->offsets[j] = (float)offset_of(self, configs[j < count ? j : 0]);
+    }
+}
+
+/* Covariances of one configuration with a block. */
+static void cross_covariance(const struct search_surrogate *self, size_t config, const struct candidate_block *block,
+                             float *restrict out)
+{
+    const bool is_product = self->kernel == SEARCH_KERNEL_PRODUCT;
+    const float amplitude = (float)amplitude_of(self), root = sqrtf(5);
+    const float common = (float)self->common, slope = (float)(self->slope * offset_of(self, config));
+    const float *table = self->tables_single;
+    for (size_t j = 0; j < BLOCK; j++) {
+        out[j] = is_product ? amplitude : 0;
+    }
+    for (uint32_t f = 0; f < self->space->feature_count; f++) {
+        const uint8_t *levels = block->levels[f];
+        const uint32_t level_count = self->space->features[f].level_count;
+        const float *line = table + (size_t)search_space_level(self->space, f, config) * level_count;
+        if (is_product) {
+            for (size_t j = 0; j < BLOCK; j++) {
+                out[j] *= line[levels[j]];
+            }
+        } else {
+            for (size_t j = 0; j < BLOCK; j++) {
+                out[j] += line[levels[j]];
+            }
+        }
+        table += (size_t)level_count * level_count;
+    }
+    for (size_t j = 0; j < BLOCK && !is_product; j++) {
+        const float s = root * sqrtf(out[j]);
+        out[j] = amplitude * (1 + s + s * s / 3) * expf(-s);
+    }
+#pragma omp simd
+    for (size_t j = 0; j < BLOCK; j++) {
+        out[j] += common + slope * block->offsets[j];
+    }
+}
+
+/* block row i = (L^-1 k)_i for the configurations of the block; means gathers k' weights. */
+static void project(struct search_surrogate *self, const struct candidate_block *candidates, double *restrict means,
+                    double *restrict variances)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        float *restrict line = self->block + i * BLOCK;
+        const double *row = self->factor + i * self->capacity, weight = self->weights[i];
+        const float inverse = (float)(1 / row[i]);
+        cross_covariance(self, self->rows[i].config, candidates, line);
+#pragma omp simd
+        for (size_t j = 0; j < BLOCK; j++) {
+            means[j] += weight * (double)line[j];
+        }
+        for (size_t k = 0; k < i; k++) {
+            const float *earlier = self->block + k * BLOCK, element = (float)row[k];
+#pragma omp simd
+            for (size_t j = 0; j < BLOCK; j++) {
+                line[j] -= element * earlier[j];
+            }
+        }
+#pragma omp simd
+        for (size_t j = 0; j < BLOCK; j++) {
+            line[j] *= inverse;
+            variances[j] -= (double)(line[j] * line[j]);
+        }
+    }
+}
+
+static void prior_variances(const struct search_surrogate *self, const struct candidate_block *block, double *variances)
+{
+    for (size_t j = 0; j < BLOCK; j++) {
+        variances[j] =
+            amplitude_of(self) + common_covariance(self, (double)block->offsets[j], (double)block->offsets[j]);
+    }
+}
+
+void search_surrogate_predict(struct search_surrogate *surrogate, const uint32_t *configs, size_t count, double *means,
+                              double *deviations)
+{
+    struct candidate_block block;
+    for (size_t first = 0; first < count; first += BLOCK) {
+        const size_t some = count - first < BLOCK ? count - first : BLOCK;
+        double block_means[BLOCK] = {0}, variances[BLOCK];
+        gather(surrogate, configs + first, some, &block);
+        prior_variances(surrogate, &block, variances);
+        project(surrogate, &block, block_means, variances);
+        for (size_t j = 0; j < some; j++) {
+            const double offset = surrogate->offsets ? surrogate->offsets[configs[first + j]] : 0;
+            means[first + j] = offset + surrogate->center + surrogate->scale * block_means[j];
+            deviations[first + j] = surrogate->scale * sqrt(fmax(variances[j], 1e-12));
+        }
+    }
+}
+
+void search_surrogate_covariance(struct search_surrogate *surrogate, const uint32_t *configs, size_t count,
+                                 double *covariance)
+{
+    const double square = surrogate->scale * surrogate->scale;
+    struct candidate_block block;
+    double means[BLOCK] = {0}, variances[BLOCK] = {0};
+    if (count > SEARCH_JOINT_MAX) {
+        BUG("joint covariance of %zu configurations, at most %d", count, SEARCH_JOINT_MAX);
+    }
+    gather(surrogate, configs, count, &block);
+    project(surrogate, &block, means, variances);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double value = covariance_of(surrogate, configs[i], configs[j]) +
+                           common_covariance(surrogate, (double)block.offsets[i], (double)block.offsets[j]);
+            for (size_t k = 0; k < surrogate->count; k++) {
+                value -= (double)(surrogate->block[k * BLOCK + i] * surrogate->block[k * BLOCK + j]);
+            }
+            covariance[i * count + j] = covariance[j * count + i] = square * value;
+        }
+    }
+}
+
+/* Sum over the references of cov^2, in units of scale^2, for each configuration of a block. */
+static void sum_reductions(struct search_surrogate *self, const uint32_t *references, size_t reference_count,
+                           const struct candidate_block *candidates, double *sums)
+{
+    for (size_t r = 0; r < reference_count; r++) {
+        float covariances[BLOCK];
+        cross_covariance(self, references[r], candidates, covariances);
+        for (size_t k = 0; k < self->count; k++) {
+            const float element = self->reference[k * BLOCK + r], *line = self->block + k * BLOCK;
+#pragma omp simd
+            for (size_t j = 0; j < BLOCK; j++) {
+                covariances[j] -= element * line[j];
+            }
+        }
+        for (size_t j = 0; j < BLOCK; j++) {
+            sums[j] += (double)(covariances[j] * covariances[j]);
+        }
+    }
+}
+
+void search_surrogate_reduction(struct search_surrogate *surrogate, const uint32_t *references, size_t reference_count,
+                                const uint32_t *configs, size_t count, double *out)
+{
+    struct candidate_block block;
+    double ignored[BLOCK] = {0}, variances[BLOCK], total = 0;
+    if (reference_count > SEARCH_JOINT_MAX) {
+        BUG("%zu reference configurations, at most %d", reference_count, SEARCH_JOINT_MAX);
+    }
+    gather(surrogate, references, reference_count, &block);
+    prior_variances(surrogate, &block, variances);
+    project(surrogate, &block, ignored, variances);
+    memcpy(surrogate->reference, surrogate->block, surrogate->count * BLOCK * sizeof *surrogate->block);
+    for (size_t r = 0; r < reference_count; r++) {
+        total += variances[r];
+    }
+    for (size_t first = 0; first < count; first += BLOCK) {
+        const size_t some = count - first < BLOCK ? count - first : BLOCK;
+        double sums[BLOCK] = {0};
+        gather(surrogate, configs + first, some, &block);
+        prior_variances(surrogate, &block, variances);
+        project(surrogate, &block, ignored, variances);
+        sum_reductions(surrogate, references, reference_count, &block, sums);
+        for (size_t j = 0; j < some; j++) {
+            out[first + j] =
+                sums[j] / (fmax(variances[j], 1e-12) + exp(surrogate->unknowns[LOG_NOISE])) / fmax(total, 1e-12);
+        }
+    }
+}
+
+double search_surrogate_noise(const struct search_surrogate *surrogate)
+{
+    return surrogate->scale * exp(surrogate->unknowns[LOG_NOISE] / 2);
+}
