@@ -320,6 +320,10 @@ test-cli: $(PROGRAM) ## command-line tests: make test-cli CASES="predict/*"
 	@OCCAM='$(PROGRAM)' tests/cli/run.sh $(CASES)
 test-python: $(PROGRAM) ## tests of bindings/python, with python3; skipped where there is none
 	@OCCAM='$(PROGRAM)' tests/python/run.sh
+.PHONY: test-report-browser
+test-report-browser: $(PROGRAM) ## a report opened in headless Chromium, which is installed for it (360 MB); not part of make test
+	@.ci/install browser || :
+	@OCCAM='$(PROGRAM)' tests/browser/report.sh
 valgrind: need-check $(UNIT_RUNNER) ## unit tests under valgrind
 	@CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_QUICK=1 OMP_NUM_THREADS=1 valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9 $(UNIT_RUNNER)
@@ -396,6 +400,9 @@ demo: ## install what is missing, build, and run the golden scenario to its answ
 	@$(MAKE) demo-run
 demo-run: all
 	@OCCAM='$(PROGRAM)' FIGURES='$(BUILD_ROOT)/demo' tools/demo.sh
+.PHONY: figures
+figures: $(PROGRAM) ## draw docs/images again (look at them before they are committed)
+	@OCCAM='$(PROGRAM)' tools/figures.sh
 setup-build: ## install the packages of the build
 	@.ci/install build demo
 setup-test: ## install the packages of the tests

@@ -27,6 +27,7 @@ const struct command command_table[] = {
     {"propose", PROPOSE_SUMMARY, PROPOSE_USAGE, PROPOSE_HELP, command_propose},
     {"tune", TUNE_SUMMARY, TUNE_USAGE, TUNE_HELP, command_tune},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
+    {"report", REPORT_SUMMARY, REPORT_USAGE, REPORT_HELP, command_report},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},
     {"version", VERSION_SUMMARY, VERSION_USAGE, VERSION_HELP, command_version},
     {"help", HELP_SUMMARY, HELP_USAGE, HELP_HELP, command_help},

@@ -20,6 +20,7 @@ int command_simulate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_version(int argc, char **argv);
 int command_help(int argc, char **argv);
@@ -474,6 +475,32 @@ int command_help(int argc, char **argv);
     "  occam plot throughput dsv4-flash-sparse-decode -s num_warps=8 --output throughput.png\n"                        \
     "  occam plot heatmap dsv4-flash-sparse-decode --x num_warps --y num_stages -o heat.svg\n"                         \
     "  occam plot parity measurements/sparse_decode.csv -o parity.svg\n"
+
+#define REPORT_SUMMARY "question, answer, figures and sources of a scenario as one file to read"
+#define REPORT_USAGE                                                                                                   \
+    "report SCENARIO --output FILE [--format html|md] [--keep DIR] [--measured FILE ...] [-s NAME=VALUE ...] "         \
+    "[--x NAME] [--y NAME] [--concurrency LIST] [--itl-limit-ms T] [--free] [--device D] [--device-file FILE] "        \
+    "[--calibration C] [--form FORM] [--level P]"
+#define REPORT_HELP                                                                                                    \
+    "Answer first, then the best configurations, every figure that the scenario and the files allow, what is\n"        \
+    "measured, fitted and assumed, held-out accuracy, what to try next, and where it all comes from. HTML is one\n"    \
+    "file that loads nothing.\n"                                                                                       \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  -o, --output FILE     file to write; .md is Markdown, anything else HTML\n"                                     \
+    "  --format F            html or md\n"                                                                             \
+    "  --keep DIR            every figure as SVG, gnuplot script and numbers there; Markdown links to them\n"          \
+    "  --x NAME, --y NAME    variables along the axes of waves and heatmap\n"                                          \
+    "Tables given with --measured that are no points of a step time become figures (parity, errors, saturation,\n"     \
+    "timeline, regret, scorecard), told apart by their columns.\n" CURVE_OPTIONS_HELP                                  \
+    "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
+    "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
+    "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP        \
+        FORM_OPTION_HELP "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n"           \
+    "\n"                                                                                                               \
+    "Examples:\n"                                                                                                      \
+    "  occam report dsv4-flash-sparse-decode -o report.html\n"                                                         \
+    "  occam report dsv4-flash-sparse-decode -s num_warps=8 -o report.md --keep figures\n"
 
 #define DOCTOR_SUMMARY "what is found here and what is missing"
 #define DOCTOR_USAGE   "doctor [--format text|json|csv]"

@@ -153,14 +153,14 @@ static enum status fill_cells(const struct plot_request *request, struct heat *h
     return status;
 }
 
-static void add_inside(struct heat *heat, double *const boxes[4], size_t n, const char *text, bool bright)
+static void add_inside(struct heat *heat, double *const boxes[4], size_t n, const char *text, enum label_ground ground)
 {
     sheet_add_label(heat->sheet, 0.5 * (boxes[0][n] + boxes[1][n]), 0.5 * (boxes[2][n] + boxes[3][n]), text);
     if (heat->sheet->figure.label_count > 0) {
         struct figure_label *label = &heat->sheet->labels[heat->sheet->figure.label_count - 1];
 
         label->inside = true;
-        label->bright = bright;
+        label->ground = ground;
     }
 }
 
@@ -180,9 +180,9 @@ static void label_cells(struct heat *heat)
         add_inside(heat, heat->boxes, i,
                    sheet_text(heat->sheet, "%s%s", number_format_digits(heat->shades[i], 3, number),
                               heat->shades[i] <= heat->best ? " *" : ""),
-                   heat->shades[i] < least + 0.6 * (most - least));
+                   heat->shades[i] < least + 0.6 * (most - least) ? LABEL_ON_DARK : LABEL_ON_BRIGHT);
     for (size_t i = 0; i < heat->forbidden_count; i++)
-        add_inside(heat, heat->forbidden, i, sheet_text(heat->sheet, "%c", 'a' + heat->reason_of[i]), false);
+        add_inside(heat, heat->forbidden, i, sheet_text(heat->sheet, "%c", 'a' + heat->reason_of[i]), LABEL_ON_PAPER);
 }
 
 static const char *caption(struct heat *heat)

@@ -12,7 +12,7 @@
 
 enum {
     INTERVALS_SHOWN_MAX = 60, /* bars of more rows would cover each other */
-    SMALL_FROM = 200,          /* rows from which points are dots */
+    SMALL_FROM = 200,         /* rows from which points are dots */
     GROUPS_MAX = 48,
     VALUES_PER_KNOB_MAX = 12
 };

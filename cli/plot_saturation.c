@@ -16,9 +16,15 @@ enum {
     LINE_POINTS = 80
 };
 #define FILE_BYTES_MAX (64u << 20)
+static const double LEAST_BYTES = 16e6; /* read in some ten microseconds */
+
+/* What is known of the GPU beforehand. */
+struct flight_device {
+    double sm_count, start_us; /* NaN and 0 where it is not in the catalogue */
+};
 
 struct flight_points {
-    size_t count;
+    size_t count, left_out;
     double *x_mib, *y_gb;
     char device[96];
 };
@@ -41,24 +47,54 @@ static double figure_value(const char *figures, const char *name)
     return (double)NAN;
 }
 
+/* A cell as a number; NaN: no such column, or no number. */
+static double cell(const struct csv_table *table, size_t row, const char *name)
+{
+    const long column = csv_column(table, name);
+    double value;
+
+    if (column < 0 || number_parse(csv_cell(table, row, (size_t)column), &value) != STATUS_OK)
+        return (double)NAN;
+    return value;
+}
+
+/* Whether a row tells of the device's bandwidth: it reads, on all SMs, much more than the start of a kernel takes. */
+static bool is_judged(const struct csv_table *table, size_t row, double sm_count)
+{
+    const double mode = cell(table, row, "mode"), grid = cell(table, row, "grid_ctas");
+
+    return !(mode > 0.0) && cell(table, row, "touched_bytes") >= LEAST_BYTES && (isnan(sm_count) || grid >= sm_count);
+}
+
 /* The driver's figure is of an SM filled with CTAs: what the grid really has on the device at once. NaN: not told. */
 static double flight_bytes(const struct csv_table *table, size_t row, const char *figures, double sm_count)
 {
-    static const char *const names[] = {"grid_ctas", "driver_ctas_per_sm"};
-    double values[2];
+    const double grid = cell(table, row, "grid_ctas"), per_sm = cell(table, row, "driver_ctas_per_sm");
 
-    for (int i = 0; i < 2; i++) {
-        const long column = csv_column(table, names[i]);
-
-        if (column < 0 || number_parse(csv_cell(table, row, (size_t)column), &values[i]) != STATUS_OK ||
-            !(values[i] > 0.0))
-            return (double)NAN;
-    }
-    return figure_value(figures, "in_flight_bytes_per_sm") / values[1] * fmin(values[0], values[1] * sm_count);
+    return figure_value(figures, "in_flight_bytes_per_sm") / per_sm *
+           (isnan(sm_count) ? grid : fmin(grid, per_sm * sm_count));
 }
 
-/* Rows that ran and went to DRAM. */
-static enum status read_points(const char *path, double sm_count, struct figure_sheet *sheet,
+static void take_row(const struct csv_table *table, size_t row, const struct flight_device *gpu,
+                     struct flight_points *points)
+{
+    const long figures = csv_column(table, "figures"), device = csv_column(table, "device");
+    const double x = flight_bytes(table, row, csv_cell(table, row, (size_t)figures), gpu->sm_count);
+    const double time_us = cell(table, row, "cold_us") - gpu->start_us;
+
+    if (!(x > 0.0 && time_us > 0.0))
+        return;
+    if (!is_judged(table, row, gpu->sm_count)) {
+        points->left_out++;
+        return;
+    }
+    points->x_mib[points->count] = x / BYTES_PER_MIB;
+    points->y_gb[points->count++] = cell(table, row, "touched_bytes") / (time_us * SECONDS_PER_US) / BYTES_PER_GB;
+    if (device >= 0 && points->device[0] == '\0')
+        (void)snprintf(points->device, sizeof points->device, "%s", csv_cell(table, row, (size_t)device));
+}
+
+static enum status read_points(const char *path, const struct flight_device *gpu, struct figure_sheet *sheet,
                                struct flight_points *points, struct error *error)
 {
     struct csv_table table = {0};
@@ -66,28 +102,16 @@ static enum status read_points(const char *path, double sm_count, struct figure_
 
     if (status != STATUS_OK)
         return status;
-    const long figures = csv_column(&table, "figures"), device = csv_column(&table, "device");
-    if (figures < 0) {
-        status = error_set_at(error, STATUS_BAD_DATA, table.file, 1, 0, "no column figures: not a bandwidth benchmark");
-        csv_table_release(&table);
-        return status;
-    }
     points->x_mib = sheet_numbers(sheet, table.row_count);
     points->y_gb = sheet_numbers(sheet, table.row_count);
-    for (size_t r = 0; !sheet->failed && r < table.row_count; r++) {
-        const char *text = csv_cell(&table, r, (size_t)figures);
-        const double x = flight_bytes(&table, r, text, sm_count), y = figure_value(text, "cold_gb_per_s");
-
-        if (!(x > 0.0 && y > 0.0))
-            continue;
-        points->x_mib[points->count] = x / BYTES_PER_MIB;
-        points->y_gb[points->count++] = y;
-        if (device >= 0 && points->device[0] == '\0')
-            (void)snprintf(points->device, sizeof points->device, "%s", csv_cell(&table, r, (size_t)device));
-    }
-    if (points->count == 0)
+    if (csv_column(&table, "figures") < 0)
+        status = error_set_at(error, STATUS_BAD_DATA, table.file, 1, 0, "no column figures: not a bandwidth benchmark");
+    for (size_t r = 0; status == STATUS_OK && !sheet->failed && r < table.row_count; r++)
+        take_row(&table, r, gpu, points);
+    if (status == STATUS_OK && points->count == 0)
         status = error_set_at(error, STATUS_BAD_DATA, table.file, 0, 0,
-                              "no row tells in_flight_bytes_per_sm, cold_gb_per_s, grid_ctas and driver_ctas_per_sm");
+                              "no row tells in_flight_bytes_per_sm, cold_us, touched_bytes, grid_ctas and "
+                              "driver_ctas_per_sm of a read on all SMs");
     csv_table_release(&table);
     return status;
 }
@@ -164,16 +188,21 @@ enum status plot_saturation(const struct plot_request *request, struct figure_sh
     static const int colors[] = {PLOT_COLOR_MEASURED, PLOT_COLOR_VARIANT, PLOT_COLOR_BEST, PLOT_COLOR_FOURTH};
     double least = (double)INFINITY, most = 0.0;
     const struct gpu_device *gpu = find_device(request);
-    const double sms = gpu == NULL ? (double)NAN : gpu_device_value(gpu, GPU_FIGURE_SM_COUNT);
+    struct flight_device known = {(double)NAN, 0.0};
+    size_t left_out = 0;
     char device[96] = "";
 
+    if (gpu != NULL && isfinite(gpu_device_value(gpu, GPU_FIGURE_SM_COUNT)))
+        known.sm_count = gpu_device_value(gpu, GPU_FIGURE_SM_COUNT);
+    if (gpu != NULL && isfinite(gpu_device_value(gpu, GPU_FIGURE_LAUNCH_LATENCY)))
+        known.start_us = gpu_device_value(gpu, GPU_FIGURE_LAUNCH_LATENCY) / SECONDS_PER_US;
     for (size_t i = 0; i < request->file_count; i++) {
         struct flight_points points = {0};
-        enum status status =
-            read_points(request->files[i], isfinite(sms) ? sms : (double)INFINITY, sheet, &points, error);
+        enum status status = read_points(request->files[i], &known, sheet, &points, error);
 
         if (status != STATUS_OK)
             return status;
+        left_out += points.left_out;
         for (size_t k = 0; k < points.count; k++) {
             least = fmin(least, points.x_mib[k]);
             most = fmax(most, points.x_mib[k]);
@@ -195,7 +224,10 @@ enum status plot_saturation(const struct plot_request *request, struct figure_sh
     sheet->figure.x_label = "bytes in flight on the device (MiB)";
     sheet->figure.y_label = "from DRAM (GB/s)";
     sheet->figure.x_logarithmic = sheet->figure.y_logarithmic = true;
-    sheet->figure.caption = sheet_text(sheet, "%sMeasured on %s; %s.", model,
-                                       device[0] == '\0' ? "an unnamed GPU" : device, plot_date(sheet));
+    sheet->figure.caption =
+        sheet_text(sheet,
+                   "%sLess the start of a kernel; %zu rows that write, read little or leave SMs idle are "
+                   "left out. Measured on %s; %s.",
+                   model, left_out, device[0] == '\0' ? "an unnamed GPU" : device, plot_date(sheet));
     return sheet_check(sheet, error);
 }

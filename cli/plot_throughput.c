@@ -128,8 +128,8 @@ static void fill(const struct plot_request *request, const struct throughput_cur
     sheet->figure.y_from_zero = true;
     plot_describe(
         sheet, question, step_time ? "time of a decode step" : "throughput over concurrency",
-        sheet_text(sheet, "Step time: %s. %s%s", question->step_basis,
-                   curve->variant_reason[0] == '\0' ? "" : "No figures for the variant: ", curve->variant_reason));
+        sheet_text(sheet, "Step time: %s.%s%s", question->step_basis,
+                   curve->variant_reason[0] == '\0' ? "" : " No figures for the variant: ", curve->variant_reason));
 }
 
 static enum status make(const struct plot_request *request, bool step_time, struct figure_sheet *sheet,

@@ -13,7 +13,8 @@
 enum {
     CTAS_MAX = 2000000,
     KERNELS_SHOWN_MAX = 5,
-    SLOTS_SEEN_MAX = 1 << 20
+    SLOTS_SEEN_MAX = 1 << 20,
+    LINES_APART_MAX = 100 /* slots that are drawn with a gap between them: more would flicker */
 };
 #define FILE_BYTES_MAX (256u << 20)
 
@@ -75,7 +76,7 @@ static void add_kernel(struct figure_sheet *sheet, const struct segments *segmen
         x_lo[n] = segment->start_us;
         x_hi[n] = segment->stop_us;
         y_lo[n] = segment->sm + segment->slot / slots;
-        y_hi[n++] = segment->sm + (segment->slot + 0.92) / slots;
+        y_hi[n++] = segment->sm + (segment->slot + (segments->sm_count * slots > LINES_APART_MAX ? 1.0 : 0.9)) / slots;
     }
     sheet_add_series(
         sheet, (struct figure_series){.label = sheet_text(sheet, "%s, %s CTAs of a slot", segments->kernels[kernel],

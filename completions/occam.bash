@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare hypothesis judge ledger propose tune plot doctor version help"
+    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare hypothesis judge ledger propose tune plot report doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -17,7 +17,9 @@ _occam()
         [[ $previous == -* ]] || return # the value of a variable
     fi
     case $previous in
-    --format) _occam_words "text json csv" ;;
+    --format)
+        if [[ $command == report ]]; then _occam_words "html md"; else _occam_words "text json csv"; fi
+        ;;
     --as) _occam_words "table loops scenario measurements curve" ;;
     --listing) _occam_words "auto ptx sass" ;;
     --arrivals) _occam_words "closed poisson gamma trace" ;;
@@ -79,7 +81,7 @@ _occam_operand()
             _occam_scenarios
         fi
         ;;
-    predict | curve | sweep | whatif | propose | tune) _occam_scenarios ;;
+    predict | curve | sweep | whatif | propose | tune | report) _occam_scenarios ;;
     compare)
         _occam_scenarios
         COMPREPLY+=($(compgen -f -X '!*.csv' -- "$current"))

@@ -159,6 +159,11 @@ static enum status run_gnuplot(const struct text_buffer *script, struct text_buf
     return judge_failure(status, error);
 }
 
+bool figure_has_points(const struct figure *figure)
+{
+    return figure_survey(figure).points > 0;
+}
+
 static enum status survey(const struct figure *figure, struct figure_drawable *found, struct error *error)
 {
     *found = figure_survey(figure);

@@ -46,12 +46,18 @@ struct figure_marker {
     const char *label;
 };
 
+enum label_ground {
+    LABEL_ON_PAPER,
+    LABEL_ON_BRIGHT, /* a bright cell, also where the paper is dark */
+    LABEL_ON_DARK
+};
+
 /* A remark at a point; moved aside, or in the end left out, where it would cover another. */
 struct figure_label {
     double x, y;
     const char *text;
-    bool inside; /* centred on the point and never moved: the value of a cell */
-    bool bright; /* inside: on a dark cell */
+    bool inside;              /* centred on the point and never moved: the value of a cell */
+    enum label_ground ground; /* inside: what it stands on */
 };
 
 struct figure_tick {
@@ -104,6 +110,8 @@ MUST_CHECK enum status figure_draw(const struct figure *figure, const struct fig
 MUST_CHECK enum status figures_draw_svg(const struct figure *const *figures, const char *const *names, size_t count,
                                         const struct figure_options *options, struct text_buffer *drawings,
                                         struct error *error);
+/* Whether there is anything to draw. */
+bool figure_has_points(const struct figure *figure);
 /* Writes bytes to path whole or not at all. */
 MUST_CHECK enum status figure_write_file(const char *path, const char *bytes, size_t length, struct error *error);
 /* "#0072B2": colour of the palette, as drawn on light or dark. Static. */

@@ -117,6 +117,14 @@ static void append_marker(struct text_buffer *script, struct layout *layout, con
                   sizeof along / sizeof along[0]);
 }
 
+/* Not quite black and white: a page that turns ink and paper round must leave these as they are. */
+static const char *inside_color(const struct layout *layout, const struct figure_label *label)
+{
+    if (label->ground == LABEL_ON_PAPER)
+        return figure_theme(layout->options->dark)->ink;
+    return label->ground == LABEL_ON_DARK ? "#FDFDFD" : "#202020";
+}
+
 static void append_inside(struct text_buffer *script, const struct layout *layout, const struct figure_label *label)
 {
     char x[32], y[32];
@@ -128,7 +136,7 @@ static void append_inside(struct text_buffer *script, const struct layout *layou
     if (figure_is_text(layout->options))
         text_buffer_append(script, "\n");
     else
-        text_buffer_append_format(script, " textcolor rgb '%s' font ',%.3g'\n", label->bright ? "#FFFFFF" : "#222222",
+        text_buffer_append_format(script, " textcolor rgb '%s' font ',%.3g'\n", inside_color(layout, label),
                                   figure_font_size(layout->options, 13.0));
 }
 

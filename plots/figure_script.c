@@ -134,10 +134,10 @@ static void append_titles(struct text_buffer *script, const struct figure *figur
     if (!text)
         text_buffer_append_format(script,
                                   " textcolor rgb '%s' font ',%.3g'\n"
-                                  "set grid linetype 1 linewidth 0.7 linecolor rgb '%s'\nset pointsize 1.4\n"
+                                  "set grid linetype 1 linewidth 0.7 linecolor rgb '%s'\nset pointsize %.3g\n"
                                   "set border %d linecolor rgb '%s'\nset tics nomirror textcolor rgb '%s' font ',%.3g'",
-                                  theme->ink, small, theme->grid, found->y2.lo <= found->y2.hi ? 11 : 3, theme->ink,
-                                  theme->ink, small);
+                                  theme->ink, small, theme->grid, options->output == FIGURE_OUTPUT_SVG ? 0.9 : 1.4,
+                                  found->y2.lo <= found->y2.hi ? 11 : 3, theme->ink, theme->ink, small);
     text_buffer_append(script, "\n");
 }
 
@@ -270,7 +270,7 @@ static void append_curve(struct text_buffer *script, const struct figure_series 
                               bars ? "1:2:3:4" : "1:2", series->second_axis ? "axes x1y2 " : "", with, kind,
                               figure_color(series->color_index, options->dark));
     if (series->small && !figure_is_text(options))
-        text_buffer_append(script, " pointtype 7 pointsize 0.4");
+        text_buffer_append(script, " pointtype 7 pointsize 0.3");
     else if (series->style == SERIES_STYLE_POINTS || series->style == SERIES_STYLE_LINE_POINTS)
         text_buffer_append_format(script, " pointtype %u", figure_is_text(options) ? kind : 5 + 2 * (kind % 5));
 }

@@ -30,12 +30,12 @@ struct ledger_hypothesis {
     int64_t id;
     const char *created;
     int64_t scenario, calibration;
-    const char *statement; /* as the user wrote it */
-    const char *changes;   /* "num_warps=8", several separated by spaces, sorted by knob */
+    const char *statement;   /* as the user wrote it */
+    const char *changes;     /* "num_warps=8", several separated by spaces, sorted by knob */
     const char *base_config; /* all knobs of the base, as in predictions */
-    const char *quantity;  /* what is claimed of: "throughput", "kernel_time" */
-    const char *direction; /* "raises", "lowers", "keeps" */
-    const char *model;     /* program version and hash of the parameters behind the predictions */
+    const char *quantity;    /* what is claimed of: "throughput", "kernel_time" */
+    const char *direction;   /* "raises", "lowers", "keeps" */
+    const char *model;       /* program version and hash of the parameters behind the predictions */
     const char *input_hash;
 };
 struct ledger_prediction {

@@ -40,7 +40,7 @@ static const struct ledger_column hypothesis_columns[] = {HEAD(ledger_hypothesis
                                                           REFERENCE(ledger_hypothesis, calibration, LEDGER_CALIBRATION),
                                                           TEXT(ledger_hypothesis, statement),
                                                           TEXT(ledger_hypothesis, changes),
-    TEXT(ledger_hypothesis, base_config),
+                                                          TEXT(ledger_hypothesis, base_config),
                                                           TEXT(ledger_hypothesis, quantity),
                                                           TEXT(ledger_hypothesis, direction),
                                                           TEXT(ledger_hypothesis, model),

@@ -260,18 +260,23 @@ double warp_issue_cycles(const struct time_model *model, uint32_t warps)
     return sqrt(sqrt(squares));
 }
 
+/* Was it read off compiled code what a warp waits for? Spilled values are then among it. */
+static bool has_known_waits(const struct tile_loop *loop)
+{
+    return loop->warp_instructions > 0 && loop->operand_waits > 0;
+}
+
 /* TILE-5: parts of the chain that are neither tensor nor issue. */
 static double spill_chain_s(const struct time_model *model, const struct tile_loop *loop)
 {
-    const bool among_waits = loop->warp_instructions > 0 && loop->operand_waits > 0;
-    return isnan(loop->spill_bytes) || among_waits ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
+    return isnan(loop->spill_bytes) || has_known_waits(loop) ? 0 : loop->spill_bytes / 4 * model->spill_s_per_access;
 }
 
 static void add_mma_list(const struct time_model *model, const struct tile_loop *loop, uint32_t warps,
                          struct tile_cost *cost, struct mma_sum *sum)
 {
-    const bool waits_known = loop->warp_instructions > 0 && loop->operand_waits > 0;
-    if (waits_known) {
+    const bool waits_known = has_known_waits(loop);
+    if (waits_known) { /* TILE-3, CODE-7 */
         sum->chain_s += loop->operand_waits * model->exact_operand_factor * model->smem_latency_s +
                         loop->product_waits * model->mma_latency_s;
     }

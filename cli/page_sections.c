@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The sections of a report: question, answer, configurations, figures, sources, accuracy, proposal, provenance. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text_buffer.h"
+#include "base/units.h"
+#include "cli/page_report.h"
+#include "cli/program_version.h"
+#include "cli/quantity_text.h"
+#include "cli/scenario_notes.h"
+#include "cli/whatif.h"
+
+enum {
+    CONFIG_TEXT_SIZE = 1024
+};
+#define FILE_BYTES_MAX (256u << 20)
+
+/* "num_warps=4 num_stages=2 | C=96": knobs and workload, or the knobs alone. */
+static const char *configuration_text(const struct question *question, const double *values, bool workload,
+                                      char out[CONFIG_TEXT_SIZE])
+{
+    const size_t knobs = scenario_knob_count(question->scenario);
+    size_t used = 0;
+    char number[32];
+
+    out[0] = '\0';
+    for (size_t i = 0; i < (workload ? scenario_variable_count(question->scenario) : knobs); i++) {
+        int added = snprintf(out + used, CONFIG_TEXT_SIZE - used, "%s%s=%s",
+                             i == 0       ? ""
+                             : i == knobs ? " | "
+                                          : " ",
+                             scenario_variable_get(question->scenario, i)->name, number_format(values[i], number));
+
+        if (added < 0 || (size_t)added >= CONFIG_TEXT_SIZE - used)
+            break;
+        used += (size_t)added;
+    }
+    return out;
+}
+
+/* ---- question and answer ----------------------------------------------------------------------------------------- */
+
+static void write_question(struct page *page, const struct report_answer *answer)
+{
+    const struct question *question = answer->request.question;
+    char base[CONFIG_TEXT_SIZE], asked[CONFIG_TEXT_SIZE];
+
+    page_section(page, "question", "Question");
+    page_paragraph(page,
+                   "How long does a layer take on %s, what would serving give, and is there a better configuration?",
+                   question->device->title);
+    page_paragraph(page, "Base: %s", configuration_text(question, question->base, true, base));
+    if (question->knobs_changed || question->workload_changed)
+        page_paragraph(page, "Asked: %s", configuration_text(question, question->values, true, asked));
+    page_section_end(page);
+}
+
+static const char *limiter_of(const struct layer_time *time, char *out, size_t size)
+{
+    char share[QUANTITY_TEXT_SIZE];
+
+    (void)snprintf(out, size, "%s (%s of it)", time_limiter_name(time->limiter),
+                   quantity_percent(time->shares[time->limiter], share));
+    return out;
+}
+
+static void write_time(struct page *page, const struct question *question, const char *name,
+                       const struct prediction *prediction)
+{
+    char time[QUANTITY_TEXT_SIZE], limiter[128], rate[QUANTITY_TEXT_SIZE], lo[QUANTITY_TEXT_SIZE],
+        hi[QUANTITY_TEXT_SIZE], step[QUANTITY_TEXT_SIZE], level[32];
+
+    if (!prediction->has_time) {
+        page_item(page, "%s cannot run: %s", name,
+                  prediction->reason[0] != '\0' ? prediction->reason : question->untimed.text);
+        return;
+    }
+    page_item(
+        page, "%s: a layer takes %s, interval of %s %%; most of it goes to %s.", name,
+        quantity_time_interval(prediction->time.time_s, prediction->time.time_lo_s, prediction->time.time_hi_s, time),
+        number_format_digits(100.0 * question->level, 4, level),
+        limiter_of(&prediction->time, limiter, sizeof limiter));
+    if (prediction->has_step)
+        page_item(page, "%s: %s tokens/s (%s to %s) with %g requests, %s per step. Step time: %s.", name,
+                  quantity_number(prediction->step.throughput_tokens_per_s, rate),
+                  quantity_number(prediction->step.throughput_lo_tokens_per_s, lo),
+                  quantity_number(prediction->step.throughput_hi_tokens_per_s, hi), prediction->concurrency,
+                  quantity_time(prediction->step.step_time_s, step), question->step_basis);
+    if (prediction->extrapolating)
+        page_item(page, "%s extrapolates: %s.", name, prediction->extrapolation);
+}
+
+/* The change against the base, as whatif says it. */
+static void write_effect(struct page *page, const struct report_answer *answer)
+{
+    const struct variant_effect *effect = &answer->asked.effect;
+    const bool step = isfinite(effect->throughput_change_fraction.center);
+    char center[QUANTITY_TEXT_SIZE], lo[QUANTITY_TEXT_SIZE], hi[QUANTITY_TEXT_SIZE];
+
+    if (!answer->asked.has_effect)
+        return;
+    if (step)
+        page_item(page,
+                  "Throughput changes by %s (%s to %s) against the base; the change makes it slower with a "
+                  "probability of %.0f %%.",
+                  quantity_percent(effect->throughput_change_fraction.center, center),
+                  quantity_percent(effect->throughput_change_fraction.lo, lo),
+                  quantity_percent(effect->throughput_change_fraction.hi, hi), 100.0 * effect->probability_slower);
+    else
+        page_item(page, "The kernels take %.3g times as long as the base's (%.3g to %.3g).",
+                  effect->kernel_ratio.center, effect->kernel_ratio.lo, effect->kernel_ratio.hi);
+}
+
+static void write_notes(struct page *page, const struct question *question)
+{
+    for (size_t i = 0; i < scenario_note_count(question->scenario); i++) {
+        const struct scenario_note *note = scenario_note_get(question->scenario, i);
+        struct error ignored = {0};
+        bool applies = false, known = false;
+
+        if (scenario_note_concerns(question, i, &applies, &known, &ignored) == STATUS_OK && applies)
+            page_item(page, "To be weighed against it: %s (%s).", note->text, note->source);
+    }
+}
+
+static void answer_sentence(struct page *page, const struct report_answer *answer)
+{
+    const struct question *question = answer->request.question;
+    char time[QUANTITY_TEXT_SIZE];
+
+    if (!answer->asked.has_time)
+        page_answer(page, "No time can be told for this configuration: %s.",
+                    answer->asked.reason[0] != '\0' ? answer->asked.reason : question->untimed.text);
+    else if (question->knobs_changed && answer->asked.has_effect)
+        page_answer(page, "The changed configuration is %s than the base: a layer takes %s.",
+                    strcmp(whatif_verdict(&answer->asked.effect), "no change") == 0
+                        ? "not told apart"
+                        : whatif_verdict(&answer->asked.effect),
+                    quantity_time(answer->asked.time.time_s, time));
+    else
+        page_answer(page, "A layer takes %s with the base configuration.",
+                    quantity_time_interval(answer->asked.time.time_s, answer->asked.time.time_lo_s,
+                                           answer->asked.time.time_hi_s, time));
+}
+
+static size_t tie_count(const struct sweep_result *sweep)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sweep->entry_count; i++)
+        count += sweep->entries[i].tie;
+    return count;
+}
+
+static void write_best(struct page *page, const struct report_answer *answer)
+{
+    const struct sweep_result *sweep = &answer->sweep;
+    char config[CONFIG_TEXT_SIZE], time[QUANTITY_TEXT_SIZE], gain[QUANTITY_TEXT_SIZE];
+
+    if (!answer->has_sweep || sweep->entry_count == 0)
+        return;
+    page_item(
+        page, "The best of %" PRIu64 " configurations by prediction: %s, %s per layer (speed against the base: %s).",
+        sweep->space.config_count,
+        configuration_text(answer->request.question, sweep->entries[0].values, false, config),
+        quantity_time(sweep->entries[0].layer.time_s, time), quantity_percent(sweep->entries[0].gain_fraction, gain));
+    if (tie_count(sweep) > 0)
+        page_item(page, "%zu of the next %zu are not to be told from it.", tie_count(sweep), sweep->entry_count - 1);
+}
+
+static void write_answer(struct page *page, const struct report_answer *answer)
+{
+    const struct question *question = answer->request.question;
+
+    page_section(page, "answer", "Answer");
+    answer_sentence(page, answer);
+    page_list(page);
+    if (question->knobs_changed)
+        write_time(page, question, "As asked", &answer->asked);
+    write_time(page, question, "Base", &answer->base);
+    if (question->knobs_changed)
+        write_effect(page, answer);
+    write_best(page, answer);
+    write_notes(page, question);
+    page_list_end(page);
+    page_section_end(page);
+}
+
+/* ---- configurations ---------------------------------------------------------------------------------------------- */
+
+static void write_sweep_row(struct page *page, const struct question *question, const struct sweep_entry *entry,
+                            const char *rank)
+{
+    enum {
+        FIXED = 8
+    };
+    const char *cells[SCENARIO_KNOBS_MAX + FIXED];
+    char texts[SCENARIO_KNOBS_MAX + FIXED][QUANTITY_TEXT_SIZE];
+    const size_t knobs = scenario_knob_count(question->scenario);
+    size_t n = 0;
+
+    cells[n++] = rank;
+    for (size_t i = 0; i < knobs; i++, n++)
+        cells[n] = number_format(entry->values[i], texts[n]);
+    const double numbers[] = {entry->layer.time_s / SECONDS_PER_US, entry->layer.time_lo_s / SECONDS_PER_US,
+                              entry->layer.time_hi_s / SECONDS_PER_US, 100.0 * entry->gain_fraction};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++, n++)
+        cells[n] = isfinite(numbers[i]) ? number_format_digits(numbers[i], 4, texts[n]) : "-";
+    cells[n++] = time_limiter_name(entry->layer.limiter);
+    cells[n++] = entry->tie ? "tie" : entry->extrapolating ? "extrapolates" : "";
+    page_row(page, cells);
+}
+
+static void write_configurations(struct page *page, const struct report_answer *answer)
+{
+    const struct question *question = answer->request.question;
+    const struct sweep_result *sweep = &answer->sweep;
+    const char *headings[SCENARIO_KNOBS_MAX + 8];
+    size_t n = 0;
+
+    page_section(page, "configurations", "Configurations");
+    if (!answer->has_sweep || sweep->entry_count == 0) {
+        page_paragraph(page, "No ranking: %s.", answer->has_sweep ? "no configuration can run" : answer->no_sweep);
+        page_section_end(page);
+        return;
+    }
+    headings[n++] = "rank";
+    for (size_t i = 0; i < scenario_knob_count(question->scenario); i++)
+        headings[n++] = scenario_variable_get(question->scenario, i)->name;
+    headings[n++] = "time us";
+    headings[n++] = "from us";
+    headings[n++] = "to us";
+    headings[n++] = "gain %";
+    headings[n++] = "limiter";
+    headings[n++] = "remark";
+    page_table(page, "Configurations with the least predicted time of a layer", headings, n);
+    for (size_t i = 0; i < sweep->entry_count; i++) {
+        char rank[32];
+
+        write_sweep_row(page, question, &sweep->entries[i], number_format((double)(i + 1), rank));
+    }
+    if (sweep->base_feasible)
+        write_sweep_row(page, question, &sweep->base, "base");
+    page_table_end(page);
+    if (tie_count(sweep) > 0)
+        page_paragraph(page, "tie: not to be told from the best, the difference lies within its own interval.");
+    page_paragraph(page, "%" PRIu64 " can run, %" PRIu64 " cannot.", sweep->feasible_count, sweep->infeasible_count);
+    page_list(page);
+    for (size_t i = 0; i < sweep->reason_count && i < REPORT_TOP; i++)
+        page_item(page, "%" PRIu64 ": %s%s%s", sweep->reasons[i].count, sweep->reasons[i].subject,
+                  sweep->reasons[i].subject[0] == '\0' ? "" : ": ", sweep->reasons[i].text);
+    page_list_end(page);
+    page_section_end(page);
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------------------- */
+
+/* The path of a kept figure as seen from the report's folder, where it lies below it. */
+static const char *link_of(const struct report_answer *answer, const char *name, char *out, size_t size)
+{
+    const char *slash = answer->output == NULL ? NULL : strrchr(answer->output, '/'), *folder = answer->keep;
+    const size_t length = slash == NULL ? 0 : (size_t)(slash - answer->output) + 1;
+
+    if (folder == NULL)
+        return NULL;
+    if (length > 0 && strncmp(folder, answer->output, length) == 0)
+        folder += length;
+    (void)snprintf(out, size, "%s%s%s.svg", folder, *folder == '\0' ? "" : "/", name);
+    return out;
+}
+
+static void write_figures(struct page *page, const struct report_answer *answer)
+{
+    bool missing = false;
+    char link[1024];
+
+    page_section(page, "figures", "Figures");
+    for (size_t i = 0; i < answer->figure_count; i++) {
+        const struct report_figure *figure = &answer->figures[i];
+
+        missing = missing || figure->reason[0] != '\0';
+        if (figure->reason[0] == '\0')
+            page_figure(page, figure->name, figure->sheet->figure.title, figure->sheet->figure.caption,
+                        figure->svg.text == NULL ? "" : figure->svg.text,
+                        link_of(answer, figure->name, link, sizeof link));
+    }
+    if (missing) {
+        page_paragraph(page, "Not drawn:");
+        page_list(page);
+        for (size_t i = 0; i < answer->figure_count; i++)
+            if (answer->figures[i].reason[0] != '\0')
+                page_item(page, "%s: %s", answer->figures[i].row->name, answer->figures[i].reason);
+        page_list_end(page);
+    }
+    page_section_end(page);
+}
+
+/* ---- what stands on what ----------------------------------------------------------------------------------------- */
+
+static const char *const source_headings[] = {"input", "value", "unit", "from"};
+
+static void write_launch_sources(struct page *page, const struct prediction *prediction)
+{
+    char value[32], name[KERNEL_NAME_SIZE + 64];
+
+    for (uint32_t k = 0; prediction->has_layer && k < prediction->layer.kernel_count; k++) {
+        const struct kernel_case *kernel = &prediction->layer.kernels[k];
+        const struct {
+            const char *what;
+            double value;
+            const char *unit;
+            enum input_source source;
+        } rows[] = {{"registers per thread", kernel->launch.registers_per_thread, "", kernel->launch.registers_source},
+                    {"dynamic SMEM", (double)kernel->launch.dynamic_smem_bytes, "B", kernel->launch.smem_source},
+                    {"grid", (double)kernel->launch.grid_ctas, "CTAs", kernel->launch.grid_source},
+                    {"iterations of a CTA", kernel->loop.iterations, "", kernel->loop.source}};
+
+        if (kernel->skipped)
+            continue;
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            (void)snprintf(name, sizeof name, "%s: %s", kernel->name, rows[i].what);
+            page_row(page, (const char *const[]){name, number_format_digits(rows[i].value, 6, value), rows[i].unit,
+                                                 input_source_name(rows[i].source)});
+        }
+    }
+}
+
+static void write_parameters(struct page *page, const struct question *question)
+{
+    char value[32];
+
+    for (int i = 0; i < PARAMETER_COUNT; i++) {
+        const struct model_parameter *parameter = &question->parameters.items[i];
+        const struct parameter_description *description = parameter_describe((enum parameter_id)i);
+
+        page_row(page, (const char *const[]){description->name, number_format_digits(parameter->value, 4, value),
+                                             description->unit, input_source_name(parameter->source)});
+    }
+}
+
+static void write_device_figures(struct page *page, const struct gpu_device *device)
+{
+    char value[32], from[512];
+
+    for (int i = 0; i < GPU_FIGURE_COUNT; i++) {
+        const struct gpu_figure *figure = &device->figures[i];
+
+        if (figure->source == INPUT_SOURCE_ABSENT)
+            continue;
+        (void)snprintf(from, sizeof from, "%s: %s", input_source_name(figure->source), figure->citation);
+        page_row(page, (const char *const[]){
+                           gpu_figure_column((enum gpu_figure_id)i),
+                           number_format_digits(figure->value / gpu_figure_si_factor((enum gpu_figure_id)i), 6, value),
+                           gpu_figure_unit((enum gpu_figure_id)i), from});
+    }
+}
+
+static void write_sources(struct page *page, const struct report_answer *answer)
+{
+    const struct question *question = answer->request.question;
+    size_t counts[INPUT_SOURCE_COUNT] = {0};
+
+    for (int i = 0; i < PARAMETER_COUNT; i++)
+        counts[question->parameters.items[i].source]++;
+    page_section(page, "sources", "What is measured, fitted, assumed");
+    page_paragraph(page, "Of %d model parameters %zu are fitted and %zu assumed (%s). The step-time law: %s.",
+                   PARAMETER_COUNT, counts[INPUT_SOURCE_FITTED], counts[INPUT_SOURCE_ASSUMED],
+                   question->parameters.calibration, question->step_basis);
+    page_table(page, "The kernels of a layer, as asked", source_headings, 4);
+    write_launch_sources(page, &answer->asked);
+    page_table_end(page);
+    page_table(page, "Model parameters", source_headings, 4);
+    write_parameters(page, question);
+    page_table_end(page);
+    page_table(page, "Figures of the GPU", source_headings, 4);
+    write_device_figures(page, question->device);
+    page_table_end(page);
+    page_section_end(page);
+}
+
+static void write_accuracy(struct page *page, const struct question *question)
+{
+    const struct calibration *calibration = question->calibration;
+
+    page_section(page, "accuracy", "Held-out accuracy");
+    if (calibration == NULL) {
+        page_paragraph(page,
+                       "None: without a calibration nothing was held out. The intervals are those of assumed "
+                       "parameters. occam calibrate learns from measured rows, occam validate judges the result.");
+        page_section_end(page);
+        return;
+    }
+    page_paragraph(page,
+                   "%s was learnt from %u rows of %s on %s. Its intervals are %.3g standard deviations wide to each "
+                   "side: so far that %.4g %% of those rows, each held out of the fit in turn, were inside. Error of "
+                   "the form and noise: %.3g %%.",
+                   calibration->name, calibration->row_count,
+                   calibration->scenario[0] == '\0' ? "an unnamed scenario" : calibration->scenario,
+                   calibration->device[0] == '\0' ? "an unnamed GPU" : calibration->device, calibration->stretch,
+                   100.0 * calibration->interval_level, 100.0 * expm1(calibration->form_log_sigma));
+    if (question->other_calibration_device || question->other_calibration_kernel)
+        page_paragraph(page,
+                       "It is used here for another %s: nothing of this use was held out, and everything "
+                       "extrapolates.",
+                       question->other_calibration_device ? "GPU" : "kernel");
+    page_section_end(page);
+}
+
+static void write_proposal(struct page *page, const struct report_answer *answer)
+{
+    const struct sweep_result *sweep = &answer->sweep;
+    const struct question *question = answer->request.question;
+    char config[CONFIG_TEXT_SIZE];
+
+    page_section(page, "proposal", "What to try next");
+    if (!answer->has_sweep || sweep->entry_count == 0) {
+        page_paragraph(page, "Nothing: there is no ranking.");
+    } else if (memcmp(sweep->entries[0].values, question->base,
+                      scenario_knob_count(question->scenario) * sizeof *question->base) == 0) {
+        page_paragraph(page, "The base itself is the best by prediction.");
+    } else {
+        page_paragraph(page, "Measure %s first: it has the least predicted time.%s",
+                       configuration_text(question, sweep->entries[0].values, false, config),
+                       tie_count(sweep) > 0
+                           ? " Those not told from it are next; whichever of them is faster on the GPU, "
+                             "the loss is within the intervals."
+                           : "");
+    }
+    if (question->calibration == NULL && question->timed)
+        page_paragraph(page, "A calibration from about 24 measured rows narrows the intervals most (occam measure, "
+                             "occam calibrate).");
+    page_section_end(page);
+}
+
+/* ---- provenance -------------------------------------------------------------------------------------------------- */
+
+static void write_file_hash(struct page *page, const char *path)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct error ignored = {0};
+
+    if (file_read_text(path, FILE_BYTES_MAX, &text, &length, &ignored) != STATUS_OK) {
+        page_item(page, "data %s", path);
+        return;
+    }
+    page_item(page, "data %s, %zu bytes, hash %016" PRIx64, path, length, hash_bytes(HASH_START, text, length));
+    free(text);
+}
+
+static void write_provenance(struct page *page, const struct report_answer *answer, const char *date)
+{
+    const struct question *question = answer->request.question;
+    const struct curve_options *curve = answer->request.curve;
+    char version[32];
+    struct error ignored = {0};
+
+    page_section(page, "provenance", "Provenance");
+    page_list(page);
+    page_item(page, "occam %s, revision %s, %s", program_version(), program_revision(), date);
+    page_item(page, "scenario %s, hash %016" PRIx64, scenario_path(question->scenario),
+              scenario_hash(question->scenario));
+    page_item(page, "GPU %s (%s)", question->device->name,
+              device_catalogue_origin(question->catalogue, question->device));
+    if (question->calibration != NULL)
+        page_item(page, "calibration %s of %s, from rows with hash %016" PRIx64, question->calibration->name,
+                  question->calibration->date, question->calibration->rows_hash);
+    for (size_t i = 0; i < curve->measured.count; i++)
+        write_file_hash(page, curve->measured.items[i]);
+    for (size_t i = 0; i < answer->tables->count; i++)
+        write_file_hash(page, answer->tables->items[i]);
+    if (gnuplot_version(version, sizeof version, &ignored) == STATUS_OK)
+        page_item(page, "figures drawn by gnuplot %s", version);
+    page_list_end(page);
+    page_section_end(page);
+}
+
+void report_write(struct page *page, const struct report_answer *answer)
+{
+    static const char *const ids[] = {"question", "answer",   "configurations", "figures",
+                                      "sources",  "accuracy", "proposal",       "provenance"};
+    static const char *const headings[] = {
+        "Question",          "Answer",           "Configurations", "Figures", "What is measured, fitted, assumed",
+        "Held-out accuracy", "What to try next", "Provenance"};
+    const struct question *question = answer->request.question;
+    const char *title = scenario_title(question->scenario);
+    struct figure_sheet *sheet = answer->figure_count > 0 ? answer->figures[0].sheet : NULL;
+    const char *date = sheet == NULL ? "" : plot_date(sheet);
+    char subtitle[512];
+
+    (void)snprintf(subtitle, sizeof subtitle, "%s on %s, model parameters: %s, %s", scenario_name(question->scenario),
+                   question->device->title, question->parameters.calibration, date);
+    page_begin(page, *title == '\0' ? scenario_name(question->scenario) : title, subtitle);
+    page_contents(page, ids, headings, sizeof ids / sizeof ids[0]);
+    write_question(page, answer);
+    write_answer(page, answer);
+    write_configurations(page, answer);
+    write_figures(page, answer);
+    write_sources(page, answer);
+    write_accuracy(page, question);
+    write_proposal(page, answer);
+    write_provenance(page, answer, date);
+    page_end(page);
+}
