@@ -42,7 +42,7 @@ START_TEST(test_the_last_number_counts)
                  {"echo 9us", 9},
                  {"printf '1\\n2.5e-3\\n'", 2.5e-3},
                  {"echo 5 v2", 5},
-                 {"echo 5, 6.", 5},
+                 {"echo 5, 6.", 6},
                  {"head -c 200000 /dev/zero | tr '\\0' x; echo ' 42'", 42}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct user_command_result result = run(cases[i].command, 10);
