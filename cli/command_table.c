@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/command_texts.h"
 #include "cli/experiment_texts.h"
+#include "cli/search_texts.h"
 
 const struct command command_table[] = {
     {"devices", DEVICES_SUMMARY, DEVICES_USAGE, DEVICES_HELP, command_devices},
@@ -23,6 +24,8 @@ const struct command command_table[] = {
     {"hypothesis", HYPOTHESIS_SUMMARY, HYPOTHESIS_USAGE, HYPOTHESIS_HELP, command_hypothesis},
     {"judge", JUDGE_SUMMARY, JUDGE_USAGE, JUDGE_HELP, command_judge},
     {"ledger", LEDGER_SUMMARY, LEDGER_USAGE, LEDGER_HELP, command_ledger},
+    {"propose", PROPOSE_SUMMARY, PROPOSE_USAGE, PROPOSE_HELP, command_propose},
+    {"tune", TUNE_SUMMARY, TUNE_USAGE, TUNE_HELP, command_tune},
     {"plot", PLOT_SUMMARY, PLOT_USAGE, PLOT_HELP, command_plot},
     {"report", REPORT_SUMMARY, REPORT_USAGE, REPORT_HELP, command_report},
     {"doctor", DOCTOR_SUMMARY, DOCTOR_USAGE, DOCTOR_HELP, command_doctor},

@@ -4,7 +4,7 @@
 _occam()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare hypothesis judge ledger plot report doctor version help"
+    local commands="devices occupancy inspect reconcile predict curve sweep whatif simulate measure calibrate validate compare hypothesis judge ledger propose tune plot report doctor version help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _occam_words "$commands"
@@ -81,7 +81,7 @@ _occam_operand()
             _occam_scenarios
         fi
         ;;
-    predict | curve | sweep | whatif | report) _occam_scenarios ;;
+    predict | curve | sweep | whatif | propose | tune | report) _occam_scenarios ;;
     compare)
         _occam_scenarios
         COMPREPLY+=($(compgen -f -X '!*.csv' -- "$current"))

@@ -431,7 +431,7 @@ static void describe(const struct search_engine *self, size_t place, double targ
     const double sigma = run_sigma(self, deviation), half = exp(self->log_stretch) * sigma;
     const double cost = cost_of(self, self->pool[place]);
     *proposal = (struct search_proposal){.config = self->pool[place],
-                                         .reason = mean < target ? SEARCH_REASON_EXPLOIT : SEARCH_REASON_EXPLORE,
+                                         .reason = mean <= target ? SEARCH_REASON_EXPLOIT : SEARCH_REASON_EXPLORE,
                                          .value = exp(search_surrogate_expand(self->surrogate, mean)),
                                          .value_lo = exp(search_surrogate_expand(self->surrogate, mean - half)),
                                          .value_hi = exp(search_surrogate_expand(self->surrogate, mean + half)),

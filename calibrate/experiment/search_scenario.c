@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * One pass over the knob space; what cannot run never becomes a candidate. */
+#include "calibrate/experiment/search_scenario.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/statistics.h"
+#include "calibrate/config_judge.h"
+
+/* Narrower than any model is. */
+static const double log_sigma_least = 0.02;
+
+struct collector {
+    struct search_scenario *out;
+    const struct sweep_request *request;
+    struct config_judge *judge;
+    struct sweep_entry *entry; /* large */
+    double *sigmas;
+    size_t capacity;
+};
+
+static enum status grow(struct collector *self, struct error *error)
+{
+    struct search_scenario *out = self->out;
+    if (out->count < self->capacity) {
+        return STATUS_OK;
+    }
+    if (out->count == SEARCH_SCENARIO_CONFIGS_MAX) {
+        return error_set(error, STATUS_LIMIT,
+                         "more than %d feasible configurations: narrow them with --where or --vary",
+                         SEARCH_SCENARIO_CONFIGS_MAX);
+    }
+    const size_t capacity = self->capacity ? 2 * self->capacity : 1024;
+    uint64_t *indices = realloc(out->indices, capacity * sizeof *indices);
+    out->indices = indices ? indices : out->indices;
+    double *values = realloc(out->values, capacity * out->variable_count * sizeof *values);
+    out->values = values ? values : out->values;
+    double *logs = realloc(out->log_values, capacity * sizeof *logs);
+    out->log_values = logs ? logs : out->log_values;
+    double *sigmas = realloc(self->sigmas, capacity * sizeof *sigmas);
+    self->sigmas = sigmas ? sigmas : self->sigmas;
+    if (!indices || !values || !logs || !sigmas) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu configurations", capacity);
+    }
+    self->capacity = capacity;
+    return STATUS_OK;
+}
+
+/* Prediction and its sigma; false when it is no number. */
+static bool predicted(const struct collector *self, double *log_value, double *sigma)
+{
+    const struct sweep_entry *entry = self->entry;
+    const double z = normal_quantile(0.5 + self->request->parameters->interval_level / 2);
+    const bool is_time = self->request->objective == SWEEP_OBJECTIVE_TIME;
+    const double value = is_time ? entry->layer.time_s : entry->serving.throughput_tokens_per_s;
+    const double lo = is_time ? entry->layer.time_lo_s : entry->serving.throughput_lo_tokens_per_s;
+    const double hi = is_time ? entry->layer.time_hi_s : entry->serving.throughput_hi_tokens_per_s;
+    *log_value = is_time ? log(value) : -log(value);
+    *sigma = lo > 0 && hi > lo ? log(hi / lo) / (2 * z) : log_sigma_least;
+    return value > 0 && isfinite(value);
+}
+
+static enum status collect_one(struct collector *self, uint64_t index, struct error *error)
+{
+    struct search_scenario *out = self->out;
+    double values[CONFIG_VARIABLES_MAX], key = 0, log_value = 0, sigma = 0;
+    enum config_outcome outcome = CONFIG_OUTCOME_INVALID;
+    config_space_values(&out->configs, index, values);
+    enum status status = config_judge_rate(self->judge, values, &outcome, &key, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (outcome == CONFIG_OUTCOME_FEASIBLE) {
+        config_judge_describe(self->judge, values, index, key, self->entry);
+    }
+    if (outcome != CONFIG_OUTCOME_FEASIBLE || !predicted(self, &log_value, &sigma)) {
+        out->infeasible_count++;
+        return STATUS_OK;
+    }
+    status = grow(self, error);
+    if (status == STATUS_OK) {
+        out->indices[out->count] = index;
+        memcpy(out->values + out->count * out->variable_count, values, out->variable_count * sizeof *values);
+        out->log_values[out->count] = log_value;
+        self->sigmas[out->count++] = sigma;
+    }
+    return status;
+}
+
+static enum status collect_all(struct collector *self, struct error *error)
+{
+    struct search_scenario *out = self->out;
+    enum status status = config_judge_create(self->request, &self->judge, error);
+    for (uint64_t index = 0; index < out->configs.config_count && status == STATUS_OK; index++) {
+        status = collect_one(self, index, error);
+    }
+    if (status == STATUS_OK && out->count == 0) {
+        status = error_set(error, STATUS_BAD_DATA, "none of the %llu configurations can be launched",
+                           (unsigned long long)out->configs.config_count);
+    }
+    if (status == STATUS_OK) {
+        out->prior =
+            (struct search_prior){out->log_values, fmax(median_in_place(self->sigmas, out->count), log_sigma_least)};
+        status = search_space_init(&out->space, out->values, out->count, out->variable_count, NULL, error);
+    }
+    config_judge_free(self->judge);
+    return status;
+}
+
+enum status search_scenario_init(struct search_scenario *self, const struct sweep_request *request, struct error *error)
+{
+    struct collector collector = {.out = self, .request = request, .entry = malloc(sizeof *collector.entry)};
+    *self = (struct search_scenario){.variable_count = scenario_variable_count(request->scenario)};
+    enum status status =
+        collector.entry ? config_space_init(&self->configs, request->scenario, request->varied, request->varied_count,
+                                            request->values,
+                                            request->config_limit ? request->config_limit : SWEEP_CONFIG_LIMIT, error)
+                        : error_set(error, STATUS_NO_MEMORY, "no memory for a configuration");
+    if (status == STATUS_OK) {
+        status = collect_all(&collector, error);
+    }
+    free(collector.entry);
+    free(collector.sigmas);
+    if (status != STATUS_OK) {
+        search_scenario_release(self);
+    }
+    return status;
+}
+
+void search_scenario_release(struct search_scenario *self)
+{
+    free(self->indices);
+    free(self->values);
+    free(self->log_values);
+    search_space_release(&self->space);
+    *self = (struct search_scenario){0};
+}
+
+enum status search_scenario_keep(struct search_scenario *self, const bool *keep, struct error *error)
+{
+    size_t kept = 0;
+    for (size_t c = 0; c < self->count; c++) {
+        if (keep[c]) {
+            self->indices[kept] = self->indices[c];
+            self->log_values[kept] = self->log_values[c];
+            memmove(self->values + kept * self->variable_count, self->values + c * self->variable_count,
+                    self->variable_count * sizeof *self->values);
+            kept++;
+        }
+    }
+    self->count = kept;
+    search_space_release(&self->space);
+    return search_space_init(&self->space, self->values, kept, self->variable_count, NULL, error);
+}
+
+/* Mixed-radix index of the values; false where one is not listed, or a fixed one differs. */
+static bool index_of(const struct config_space *configs, const double *values, uint64_t *index)
+{
+    *index = 0;
+    for (size_t v = 0, varied = 0; v < scenario_variable_count(configs->scenario); v++) {
+        if (varied < configs->varied_count && configs->varied[varied] == v) {
+            const struct scenario_variable *variable = scenario_variable_get(configs->scenario, v);
+            uint32_t place = 0;
+            while (place < variable->value_count && variable->values[place] != values[v]) {
+                place++;
+            }
+            if (place == variable->value_count) {
+                return false;
+            }
+            *index += place * configs->strides[varied++];
+        } else if (values[v] != configs->values[v]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t search_scenario_find(const struct search_scenario *self, const double *values)
+{
+    uint64_t wanted;
+    size_t low = 0, high = self->count;
+    if (!index_of(&self->configs, values, &wanted)) {
+        return UINT32_MAX;
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (self->indices[middle] < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < self->count && self->indices[low] == wanted ? (uint32_t)low : UINT32_MAX;
+}

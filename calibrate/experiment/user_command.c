@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * A shell by posix_spawn (OpenMP does not survive a fork), its output by poll, so that a command that hangs is ended.
+ */
+#include "calibrate/experiment/user_command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+    TAIL_BYTES = 1 << 16, /* of the output; the number is looked for in it */
+    NAME_BYTES_MAX = 128
+};
+
+static double now_s(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static enum status append_value(const char *name, const char *const *names, const double *values, size_t count,
+                                struct text_buffer *out, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            char number[32];
+            text_buffer_append(out, number_format(values[i], number));
+            return STATUS_OK;
+        }
+    }
+    return error_set(error, STATUS_USAGE,
+                     "the command names {%s}, which is no knob or workload variable ({{ is a brace)", name);
+}
+
+enum status user_command_fill(const char *pattern, const char *const *names, const double *values, size_t count,
+                              struct text_buffer *out, struct error *error)
+{
+    for (const char *at = pattern; *at != '\0';) {
+        if (*at != '{' || at[1] == '{') {
+            text_buffer_append_bytes(out, at, 1);
+            at += *at == '{' ? 2 : 1;
+            continue;
+        }
+        const char *end = strchr(at, '}');
+        char name[NAME_BYTES_MAX];
+        if (end == NULL || (size_t)(end - at) > sizeof name) {
+            return error_set(error, STATUS_USAGE, "the command has a { without } ({{ is a brace)");
+        }
+        memcpy(name, at + 1, (size_t)(end - at - 1));
+        name[end - at - 1] = '\0';
+        const enum status status = append_value(name, names, values, count, out, error);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        at = end + 1;
+    }
+    return out->failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a command") : STATUS_OK;
+}
+
+/* The last number in a text that is not part of a word. */
+static bool last_number(const char *text, size_t length, double *value)
+{
+    for (size_t end = length; end > 0;) {
+        while (end > 0 && !isdigit((unsigned char)text[end - 1]) && text[end - 1] != '.') {
+            end--;
+        }
+        size_t begin = end;
+        while (begin > 0 && (isalnum((unsigned char)text[begin - 1]) || strchr("+-._", text[begin - 1]) != NULL)) {
+            begin--;
+        }
+        char word[64];
+        if (end > begin && end - begin < sizeof word) {
+            memcpy(word, text + begin, end - begin);
+            word[end - begin] = '\0';
+            if (number_parse(word, value) == STATUS_OK) {
+                return true;
+            }
+        }
+        end = begin;
+    }
+    return false;
+}
+
+static enum status start_shell(const char *command, pid_t *pid, int *from, struct error *error)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char *arguments[] = {(char[]){"sh"}, (char[]){"-c"}, strdup(command), NULL};
+    int ends[2];
+    if (arguments[2] == NULL || pipe(ends) != 0) {
+        free(arguments[2]);
+        return error_set(error, STATUS_IO, "no pipe to a command: %s", strerror(errno));
+    }
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    const int code = posix_spawn(pid, "/bin/sh", &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    free(arguments[2]);
+    close(ends[1]);
+    *from = ends[0];
+    if (code != 0) {
+        close(ends[0]);
+        return error_set(error, STATUS_IO, "/bin/sh does not start: %s", strerror(code));
+    }
+    return STATUS_OK;
+}
+
+/* The end of the output into tail; false when the time ran out. */
+static bool read_tail(int from, double end_s, char *tail, size_t *length)
+{
+    for (;;) {
+        struct pollfd watched = {.fd = from, .events = POLLIN};
+        const double left_ms = ceil((end_s - now_s()) * 1e3);
+        if (left_ms <= 0) {
+            return false;
+        }
+        const int ready = poll(&watched, 1, left_ms > 1e6 ? 1000000 : (int)left_ms);
+        if (ready == 0 || (ready < 0 && errno == EINTR)) {
+            continue;
+        }
+        if (*length > TAIL_BYTES / 2) {
+            memmove(tail, tail + *length - TAIL_BYTES / 2, TAIL_BYTES / 2);
+            *length = TAIL_BYTES / 2;
+        }
+        const ssize_t got = ready < 0 ? -1 : read(from, tail + *length, TAIL_BYTES - *length);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return true;
+        }
+        *length += (size_t)got;
+    }
+}
+
+static void judge_end(int state, const char *tail, size_t length, struct user_command_result *result)
+{
+    if (result->timed_out) {
+        (void)snprintf(result->reason, sizeof result->reason, "over its time limit");
+    } else if (WIFSIGNALED(state)) {
+        (void)snprintf(result->reason, sizeof result->reason, "ended by signal %d", WTERMSIG(state));
+    } else if (WEXITSTATUS(state) != 0) {
+        (void)snprintf(result->reason, sizeof result->reason, "exit code %d", WEXITSTATUS(state));
+    } else if (!last_number(tail, length, &result->value)) {
+        (void)snprintf(result->reason, sizeof result->reason, "no number in its output");
+    } else if (!(result->value > 0)) {
+        (void)snprintf(result->reason, sizeof result->reason, "gave %g, expected more than 0", result->value);
+    } else {
+        result->ok = true;
+    }
+}
+
+enum status user_command_run(const char *command, double limit_s, struct user_command_result *result,
+                             struct error *error)
+{
+    char *tail = malloc(TAIL_BYTES);
+    const double begin_s = now_s();
+    size_t length = 0;
+    pid_t pid = 0;
+    int from = -1, state = 0;
+    *result = (struct user_command_result){.value = (double)NAN};
+    enum status status =
+        tail ? start_shell(command, &pid, &from, error) : error_set(error, STATUS_NO_MEMORY, "no memory for output");
+    if (status == STATUS_OK) {
+        result->timed_out = !read_tail(from, limit_s > 0 ? begin_s + limit_s : HUGE_VAL, tail, &length);
+        if (result->timed_out) {
+            (void)kill(-pid, SIGKILL);
+        }
+        close(from);
+        while (waitpid(pid, &state, 0) < 0 && errno == EINTR) {
+        }
+        result->seconds = now_s() - begin_s;
+        judge_end(state, tail, length, result);
+    }
+    free(tail);
+    return status;
+}

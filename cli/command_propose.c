@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * `occam propose`: the next runs worth their cost, ranked, with what is expected of each. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text_buffer.h"
+#include "cli/command.h"
+#include "cli/search_question.h"
+#include "cli/search_texts.h"
+
+enum {
+    BATCH_DEFAULT = 5
+};
+
+struct propose_options {
+    struct question_options question;
+    struct search_question_options search;
+    struct text_list measured;
+    uint64_t batch;
+    double budget_s;
+};
+
+struct answer {
+    struct search_question search;
+    struct search_proposal proposals[SEARCH_BATCH_MAX];
+    size_t count;
+    struct search_summary summary;
+    struct search_proposal incumbent;
+    bool has_incumbent;
+    double cost_s; /* of the proposals */
+};
+
+static enum status read_measured(struct search_question *search, const struct text_list *files, struct error *error)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const enum status status = search_question_read(search, files->items[i], error);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return files->count == 0 || search->read_runs > 0
+               ? STATUS_OK
+               : error_set(error, STATUS_BAD_DATA, "none of the %zu measured rows is of this workload and knob space",
+                           search->other_runs);
+}
+
+/* As many of them as the budget pays for, at least one. */
+static void keep_to_budget(struct answer *answer, double budget_s)
+{
+    size_t kept = 0;
+    for (; kept < answer->count; kept++) {
+        if (kept > 0 && budget_s > 0 && answer->cost_s + answer->proposals[kept].cost_s > budget_s) {
+            break;
+        }
+        answer->cost_s += answer->proposals[kept].cost_s;
+    }
+    answer->count = kept;
+}
+
+static enum status record_rows(struct answer *answer, struct report *report, struct error *error)
+{
+    enum status status = STATUS_OK;
+    report_begin_rows(report, "proposals");
+    for (size_t i = 0; i < answer->count && status == STATUS_OK; i++) {
+        report_begin_object(report, NULL);
+        report_integer(report, "rank", (int64_t)i + 1);
+        status = search_record_proposal(&answer->search, report, &answer->proposals[i], error);
+        report_end(report);
+    }
+    report_end(report);
+    return status;
+}
+
+static enum status record(struct answer *answer, struct report *report, struct error *error)
+{
+    const struct search_summary *summary = &answer->summary;
+    const struct question *question = answer->search.question;
+    char text[1024];
+    report_string(report, "scenario", scenario_name(question->scenario));
+    report_string(report, "device", question->device->name);
+    report_string(report, "calibration", question->parameters.calibration);
+    report_integer(report, "feasible", (int64_t)answer->search.space.count);
+    report_integer(report, "infeasible", (int64_t)answer->search.space.infeasible_count);
+    report_integer(report, "measured", (int64_t)summary->runs);
+    report_integer(report, "failed", (int64_t)summary->failures);
+    report_integer(report, "left_out", (int64_t)answer->search.other_runs);
+    report_string(report, "best_config",
+                  summary->has_best ? search_config_text(&answer->search, summary->best_config, text, sizeof text)
+                                    : NULL);
+    report_number(report, answer->search.is_throughput ? "best_throughput_tokens_per_s" : "best_time_us",
+                  search_shown_value(&answer->search, summary->best_value));
+    report_number(report, "best_probability", summary->best_probability);
+    report_number(report, "remaining_gain_percent", 100 * summary->remaining_gain);
+    report_number(report, "stop_gain_percent", 100 * answer->search.options.stop_gain);
+    report_bool(report, "stop", summary->stop);
+    report_number(report, "interval_level", answer->search.options.interval_level);
+    report_number(report, "cost_s", answer->cost_s);
+    enum status status = record_rows(answer, report, error);
+    if (status == STATUS_OK && answer->has_incumbent) {
+        report_begin_object(report, "again");
+        status = search_record_proposal(&answer->search, report, &answer->incumbent, error);
+        report_end(report);
+    }
+    return status;
+}
+
+static void print_head(const struct answer *answer)
+{
+    const struct search_summary *summary = &answer->summary;
+    const struct question *question = answer->search.question;
+    char text[1024], value[32];
+    printf("%s on %s: %zu configurations can run, %zu cannot; %zu runs", scenario_name(question->scenario),
+           question->device->title, answer->search.space.count, answer->search.space.infeasible_count, summary->runs);
+    if (summary->failures > 0) {
+        printf(", %zu failed", summary->failures);
+    }
+    if (answer->search.other_runs > 0) {
+        printf("; %zu rows of other workloads left out", answer->search.other_runs);
+    }
+    printf("\n");
+    if (summary->has_best) {
+        printf("Best so far: %s %s, %s; the best of all with probability %.0f %%\n",
+               number_format_digits(search_shown_value(&answer->search, summary->best_value), 4, value),
+               answer->search.is_throughput ? "tokens/s" : "us",
+               search_config_text(&answer->search, summary->best_config, text, sizeof text),
+               100 * summary->best_probability);
+    }
+}
+
+static void print_foot(const struct answer *answer)
+{
+    const struct search_summary *summary = &answer->summary;
+    char text[1024];
+    if (answer->has_incumbent) {
+        const struct search_proposal *again = &answer->incumbent;
+        printf("\nAgain, to settle what noise leaves open: %s (expected %.3g %%, %.3g s)%s\n",
+               search_config_text(&answer->search, again->config, text, sizeof text), 100 * again->gain_fraction,
+               again->cost_s, again->gain_fraction > 0 ? "" : "; no scatter of runs is known yet");
+    }
+    if (summary->has_best) {
+        printf("Stop rule: the most that a run not made is expected to gain is %.2g %%, %s %.2g %%: %s\n",
+               100 * summary->remaining_gain, summary->stop ? "less than" : "not less than",
+               100 * answer->search.options.stop_gain, summary->stop ? "stop" : "go on");
+    }
+}
+
+static enum status print_text(const struct answer *answer, const struct report *report, struct error *error)
+{
+    const bool is_throughput = answer->search.is_throughput;
+    const struct report_column columns[] = {
+        {"rank", "", 3},
+        {"config", "configuration", 0},
+        {is_throughput ? "throughput_tokens_per_s" : "time_us", is_throughput ? "tokens/s" : "us", 4},
+        {is_throughput ? "throughput_lo_tokens_per_s" : "time_lo_us", "from", 4},
+        {is_throughput ? "throughput_hi_tokens_per_s" : "time_hi_us", "to", 4},
+        {"feasible_probability", "P(runs)", 2},
+        {"best_probability", "P(best)", 2},
+        {"gain_percent", "gain %", 2},
+        {"cost_s", "cost s", 3},
+        {"reason", "reason", 0},
+        {"limiter", "limited by", 0}};
+    print_head(answer);
+    if (answer->count == 0) {
+        printf("\nEvery configuration was run.\n");
+        print_foot(answer);
+        return STATUS_OK;
+    }
+    printf("\n");
+    const enum status status =
+        report_print_table(report, "proposals", columns, sizeof columns / sizeof columns[0], stdout, error);
+    print_foot(answer);
+    return status;
+}
+
+static enum status propose(struct question *question, const struct propose_options *options, struct error *error)
+{
+    struct answer *answer = calloc(1, sizeof *answer);
+    struct report report = {0};
+    if (answer == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for proposals");
+    }
+    enum status status = search_question_open(&answer->search, question, &options->search, error);
+    if (status == STATUS_OK) {
+        status = read_measured(&answer->search, &options->measured, error);
+    }
+    if (status == STATUS_OK) {
+        const size_t wanted = options->batch ? options->batch : BATCH_DEFAULT;
+        status = search_engine_propose(answer->search.engine, wanted, answer->proposals, &answer->count,
+                                       &answer->summary, error);
+    }
+    if (status == STATUS_OK) {
+        keep_to_budget(answer, options->budget_s);
+        answer->has_incumbent = search_engine_incumbent(answer->search.engine, &answer->incumbent);
+        status = record(answer, &report, error);
+    }
+    if (status == STATUS_OK) {
+        status = options->question.format == OUTPUT_FORMAT_TEXT
+                     ? print_text(answer, &report, error)
+                     : report_print(&report, options->question.format, "proposals", stdout, error);
+    }
+    report_release(&report);
+    search_question_release(&answer->search);
+    free(answer);
+    return status;
+}
+
+int command_propose(int argc, char **argv)
+{
+    struct propose_options options = {.question = {.level = QUESTION_LEVEL_DEFAULT}};
+    search_question_options_init(&options.search);
+    const struct option_row rows[] = {QUESTION_OPTION_ROWS(options.question),
+                                      QUESTION_FORMAT_ROW(options.question),
+                                      SEARCH_QUESTION_ROWS(options.search),
+                                      {0, "measured", OPTION_LIST, &options.measured, 0, 0},
+                                      {0, "batch", OPTION_COUNT, &options.batch, 1, SEARCH_BATCH_MAX},
+                                      {0, "budget", OPTION_DURATION, &options.budget_s, 0, 0}};
+    struct question question = {0};
+    struct operands operands;
+    struct error error = {0};
+    enum status status =
+        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
+    if (status == STATUS_OK) {
+        status = question_open(&question, operands.items[0], &options.question, &error);
+    }
+    if (status == STATUS_OK && !question.timed) {
+        error = question.untimed;
+        status = error.status;
+    }
+    if (status == STATUS_OK) {
+        status = propose(&question, &options, &error);
+    }
+    question_release(&question);
+    return status == STATUS_OK ? 0 : command_fail("propose", &error);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * `occam tune`: propose, freeze, run, record, again, until nothing is expected to be gained. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_buffer.h"
+#include "calibrate/experiment/tune_store.h"
+#include "calibrate/experiment/user_command.h"
+#include "cli/command.h"
+#include "cli/search_question.h"
+#include "cli/search_texts.h"
+
+enum {
+    FAILURES_IN_A_ROW_MAX = 10, /* from the first run on: then something else than the configurations is wrong */
+    RUNS_BEFORE_STOP = 2
+};
+
+struct tune_options {
+    struct question_options question;
+    struct search_question_options search;
+    const char *run, *record, *unit;
+    uint64_t runs;
+    double budget_s, limit_s;
+};
+
+struct tune {
+    struct search_question search;
+    const struct tune_options *options;
+    const char *names[QUESTION_VALUES_MAX];
+    struct tune_table *table;
+    struct tune_store store;
+    struct search_summary summary;
+    struct report report;
+    double spent_s, per_unit; /* per_unit: the command's number times this is what is recorded */
+    size_t runs, failures_in_a_row;
+    const char *end; /* why the loop ended */
+};
+
+/* --- one run ---------------------------------------------------------------------------------------------------------
+ */
+
+struct outcome {
+    const char *name;
+    double shown; /* NaN unless ok */
+    char note[200];
+};
+
+static const double *values_of(const struct tune *tune, uint32_t config)
+{
+    return tune->search.space.values + (size_t)config * tune->search.space.variable_count;
+}
+
+static enum status run_command(struct tune *tune, uint32_t config, struct outcome *outcome, struct error *error)
+{
+    struct text_buffer command = {0};
+    struct user_command_result result = {0};
+    enum status status = user_command_fill(tune->options->run, tune->names, values_of(tune, config),
+                                           tune->search.space.variable_count, &command, error);
+    if (status == STATUS_OK) {
+        (void)fflush(stdout);
+        status = user_command_run(command.text ? command.text : "", tune->options->limit_s, &result, error);
+    }
+    text_buffer_release(&command);
+    outcome->name = result.ok ? "ok" : result.timed_out ? "timeout" : "failed";
+    outcome->shown = result.ok ? result.value * tune->per_unit : (double)NAN;
+    (void)snprintf(outcome->note, sizeof outcome->note, "%s", result.reason);
+    tune->spent_s += result.seconds;
+    return status;
+}
+
+static enum status run_config(struct tune *tune, const struct search_proposal *proposal, struct outcome *outcome,
+                              struct error *error)
+{
+    *outcome = (struct outcome){.name = "failed", .shown = (double)NAN};
+    if (tune->search.replayed == NULL) {
+        return run_command(tune, proposal->config, outcome, error);
+    }
+    const double value = tune->search.replayed[proposal->config];
+    if (isfinite(value)) {
+        outcome->name = "ok";
+        outcome->shown = search_shown_value(&tune->search, value);
+    }
+    tune->spent_s += proposal->cost_s;
+    return STATUS_OK;
+}
+
+static struct tune_row row_of(const struct tune *tune, const struct search_proposal *proposal)
+{
+    const double lo = search_shown_value(&tune->search, proposal->value_lo);
+    const double hi = search_shown_value(&tune->search, proposal->value_hi);
+    return (struct tune_row){.values = values_of(tune, proposal->config),
+                             .outcome = "frozen",
+                             .value = (double)NAN,
+                             .forecast = search_shown_value(&tune->search, proposal->value),
+                             .forecast_lo = fmin(lo, hi),
+                             .forecast_hi = fmax(lo, hi),
+                             .note = search_reason_name(proposal->reason)};
+}
+
+static enum status keep(const struct tune *tune, const struct tune_row *row, struct error *error)
+{
+    return tune->table != NULL ? tune->store.keep(tune->store.context, row, error) : STATUS_OK;
+}
+
+static void show_run(struct tune *tune, const struct search_proposal *proposal, const struct tune_row *row)
+{
+    char text[1024], number[32];
+    report_begin_object(&tune->report, NULL);
+    report_integer(&tune->report, "run", (int64_t)tune->runs);
+    report_string(&tune->report, "config", search_config_text(&tune->search, proposal->config, text, sizeof text));
+    report_string(&tune->report, "reason", search_reason_name(proposal->reason));
+    report_number(&tune->report, "forecast", row->forecast);
+    report_number(&tune->report, "forecast_lo", row->forecast_lo);
+    report_number(&tune->report, "forecast_hi", row->forecast_hi);
+    report_string(&tune->report, "outcome", row->outcome);
+    report_number(&tune->report, search_value_name(&tune->search), row->value);
+    report_string(&tune->report, "note", row->note);
+    report_end(&tune->report);
+    if (tune->options->question.format == OUTPUT_FORMAT_TEXT) {
+        printf("%3zu  %s: ", tune->runs, text);
+        if (isfinite(row->value)) {
+            printf("%s", number_format_digits(row->value, 4, number));
+        } else {
+            printf("%s (%s)", row->outcome, row->note);
+        }
+        if (isfinite(row->forecast)) {
+            printf(", foretold %s", number_format_digits(row->forecast, 4, number));
+            printf(" (%s", number_format_digits(row->forecast_lo, 4, number));
+            printf(" to %s)", number_format_digits(row->forecast_hi, 4, number));
+        }
+        printf(", %s\n", search_reason_name(proposal->reason));
+        (void)fflush(stdout);
+    }
+}
+
+static enum status run_once(struct tune *tune, const struct search_proposal *proposal, struct error *error)
+{
+    struct tune_row row = row_of(tune, proposal);
+    struct outcome outcome;
+    enum status status = keep(tune, &row, error);
+    status = status == STATUS_OK ? run_config(tune, proposal, &outcome, error) : status;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    row.outcome = outcome.name;
+    row.value = outcome.shown;
+    row.note = outcome.note;
+    status = keep(tune, &row, error);
+    if (status == STATUS_OK) {
+        const struct search_run run = {.config = proposal->config,
+                                       .failed = !isfinite(outcome.shown),
+                                       .value = search_engine_value(&tune->search, outcome.shown),
+                                       .forecast_lo = proposal->value_lo,
+                                       .forecast_hi = proposal->value_hi};
+        status = search_engine_tell(tune->search.engine, &run, error);
+        tune->runs++;
+        tune->failures_in_a_row = run.failed ? tune->failures_in_a_row + 1 : 0;
+        show_run(tune, proposal, &row);
+    }
+    if (status == STATUS_OK && tune->failures_in_a_row == tune->runs && tune->runs >= FAILURES_IN_A_ROW_MAX) {
+        return error_set(error, STATUS_TOLERANCE_FAILED, "the first %d runs failed, the last: %s",
+                         FAILURES_IN_A_ROW_MAX, outcome.note[0] ? outcome.note : "as the table says");
+    }
+    return status;
+}
+
+/* --- the loop --------------------------------------------------------------------------------------------------------
+ */
+
+static enum status loop(struct tune *tune, struct error *error)
+{
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && tune->end == NULL) {
+        struct search_proposal proposal;
+        size_t count = 0;
+        status = search_engine_propose(tune->search.engine, 1, &proposal, &count, &tune->summary, error);
+        const size_t good = tune->summary.runs - tune->summary.failures;
+        if (status != STATUS_OK) {
+            break;
+        }
+        if (count == 0) {
+            tune->end = "every configuration was run";
+        } else if (tune->summary.stop && good >= RUNS_BEFORE_STOP) {
+            tune->end = "no remaining run is expected to gain enough";
+        } else if (tune->options->budget_s > 0 && tune->spent_s >= tune->options->budget_s) {
+            tune->end = "the budget is spent";
+        } else if (tune->options->runs > 0 && tune->runs >= tune->options->runs) {
+            tune->end = "as many runs as asked for";
+        } else {
+            status = run_once(tune, &proposal, error);
+        }
+    }
+    return status;
+}
+
+static enum status open_record(struct tune *tune, struct error *error)
+{
+    const struct scenario *scenario = tune->search.question->scenario;
+    for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
+        tune->names[v] = scenario_variable_get(scenario, v)->name;
+    }
+    if (tune->options->record == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = tune_table_open(tune->options->record, tune->names, scenario_variable_count(scenario),
+                                         search_value_name(&tune->search), &tune->table, &tune->store, error);
+    return status == STATUS_OK ? search_question_read(&tune->search, tune->options->record, error) : status;
+}
+
+static enum status read_unit(struct tune *tune, struct error *error)
+{
+    static const struct {
+        const char *name;
+        double us;
+    } units[] = {{"ns", 1e-3}, {"us", 1}, {"ms", 1e3}, {"s", 1e6}};
+    const char *unit = tune->options->unit;
+    tune->per_unit = 1;
+    for (size_t i = 0; unit != NULL && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].name) == 0 && !tune->search.is_throughput) {
+            tune->per_unit = units[i].us;
+            return STATUS_OK;
+        }
+    }
+    return unit == NULL
+               ? STATUS_OK
+               : error_set(error, STATUS_USAGE, "--unit %s: expected ns, us, ms or s, and an objective of time", unit);
+}
+
+static void finish(struct tune *tune, struct report *report)
+{
+    const struct search_summary *summary = &tune->summary;
+    char text[1024] = "";
+    if (summary->has_best) {
+        (void)search_config_text(&tune->search, summary->best_config, text, sizeof text);
+    }
+    report_end(report);
+    report_string(report, "best_config", summary->has_best ? text : NULL);
+    report_number(report, tune->search.is_throughput ? "best_throughput_tokens_per_s" : "best_time_us",
+                  search_shown_value(&tune->search, summary->best_value));
+    report_number(report, "best_probability", summary->best_probability);
+    report_number(report, "remaining_gain_percent", 100 * summary->remaining_gain);
+    report_integer(report, "runs_in_all", (int64_t)summary->runs);
+    report_integer(report, "failed", (int64_t)summary->failures);
+    report_integer(report, "forecasts", (int64_t)summary->forecasts);
+    report_integer(report, "forecasts_inside", (int64_t)summary->forecasts_inside);
+    report_number(report, "spent_s", tune->spent_s);
+    report_string(report, "end", tune->end);
+}
+
+static void print_end(const struct tune *tune)
+{
+    const struct search_summary *summary = &tune->summary;
+    char text[1024], number[32];
+    printf("End: %s.\n", tune->end);
+    if (summary->has_best) {
+        printf("Best of %zu runs: %s %s, %s; the best of all with probability %.0f %%\n", summary->runs,
+               number_format_digits(search_shown_value(&tune->search, summary->best_value), 4, number),
+               tune->search.is_throughput ? "tokens/s" : "us",
+               search_config_text(&tune->search, summary->best_config, text, sizeof text),
+               100 * summary->best_probability);
+        printf(
+            "The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (80 %% meant to)\n",
+            100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts);
+    }
+}
+
+static enum status tune_space(struct question *question, const struct tune_options *options, struct error *error)
+{
+    struct tune *tune = calloc(1, sizeof *tune);
+    if (tune == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a search");
+    }
+    tune->options = options;
+    enum status status = search_question_open(&tune->search, question, &options->search, error);
+    status = status == STATUS_OK ? read_unit(tune, error) : status;
+    status = status == STATUS_OK ? open_record(tune, error) : status;
+    if (status == STATUS_OK) {
+        report_string(&tune->report, "scenario", scenario_name(question->scenario));
+        report_string(&tune->report, "device", question->device->name);
+        report_begin_rows(&tune->report, "runs");
+        status = loop(tune, error);
+    }
+    if (status == STATUS_OK) {
+        finish(tune, &tune->report);
+        if (options->question.format == OUTPUT_FORMAT_TEXT) {
+            print_end(tune);
+        } else {
+            status = report_print(&tune->report, options->question.format, "runs", stdout, error);
+        }
+    }
+    report_release(&tune->report);
+    tune_table_close(tune->table);
+    search_question_release(&tune->search);
+    free(tune);
+    return status;
+}
+
+/* A name in braces that is none is told before anything is run. */
+static enum status check_options(const struct question *question, const struct tune_options *options,
+                                 struct error *error)
+{
+    const char *names[QUESTION_VALUES_MAX];
+    const size_t count = scenario_variable_count(question->scenario);
+    struct text_buffer ignored = {0};
+    if ((options->run == NULL) == (options->search.replay == NULL)) {
+        return error_set(error, STATUS_USAGE, "give --run 'COMMAND {knob} ...' or --replay TABLE");
+    }
+    if (options->run == NULL) {
+        return STATUS_OK;
+    }
+    for (size_t v = 0; v < count; v++) {
+        names[v] = scenario_variable_get(question->scenario, v)->name;
+    }
+    const enum status status = user_command_fill(options->run, names, question->values, count, &ignored, error);
+    text_buffer_release(&ignored);
+    return status;
+}
+
+int command_tune(int argc, char **argv)
+{
+    struct tune_options options = {.question = {.level = QUESTION_LEVEL_DEFAULT}};
+    search_question_options_init(&options.search);
+    const struct option_row rows[] = {QUESTION_OPTION_ROWS(options.question),
+                                      QUESTION_FORMAT_ROW(options.question),
+                                      SEARCH_QUESTION_ROWS(options.search),
+                                      {0, "run", OPTION_TEXT, &options.run, 0, 0},
+                                      {0, "replay", OPTION_TEXT, &options.search.replay, 0, 0},
+                                      {0, "record", OPTION_TEXT, &options.record, 0, 0},
+                                      {0, "unit", OPTION_TEXT, &options.unit, 0, 0},
+                                      {0, "runs", OPTION_COUNT, &options.runs, 1, SEARCH_RUNS_MAX},
+                                      {0, "budget", OPTION_DURATION, &options.budget_s, 0, 0},
+                                      {0, "config-limit", OPTION_DURATION, &options.limit_s, 0, 0}};
+    struct question question = {0};
+    struct operands operands;
+    struct error error = {0};
+    enum status status =
+        options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
+    if (status == STATUS_OK) {
+        status = question_open(&question, operands.items[0], &options.question, &error);
+    }
+    if (status == STATUS_OK && !question.timed) {
+        error = question.untimed;
+        status = error.status;
+    }
+    status = status == STATUS_OK ? check_options(&question, &options, &error) : status;
+    status = status == STATUS_OK ? tune_space(&question, &options, &error) : status;
+    question_release(&question);
+    return status == STATUS_OK ? 0 : command_fail("tune", &error);
+}

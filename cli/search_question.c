@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * A scenario's space, opened for a search; runs out of tables; proposals into reports. */
+#include "cli/search_question.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/text_buffer.h"
+#include "base/units.h"
+#include "cli/prediction.h"
+
+enum {
+    FILE_BYTES_MAX = 256 << 20
+};
+
+void search_question_options_init(struct search_question_options *options)
+{
+    *options = (struct search_question_options){.compile_s = 2, .repeats = 100, .stop_percent = 1, .seed = 1};
+}
+
+/* "time", "learn", "throughput" or "throughput@C=96". */
+static enum status read_objective(struct search_question *self, const char *text, struct error *error)
+{
+    static const char prefix[] = "throughput";
+    const struct question *question = self->question;
+    if (text == NULL || strcmp(text, "time") == 0) {
+        return STATUS_OK;
+    }
+    if (strcmp(text, "learn") == 0) {
+        self->options.objective = SEARCH_OBJECTIVE_LEARN;
+        return STATUS_OK;
+    }
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0) {
+        return error_set(error, STATUS_USAGE, "objective \"%s\" is none of time, throughput@C=N, learn", text);
+    }
+    self->is_throughput = true;
+    self->concurrency = question_concurrency(question, question->values);
+    const char *at = text + sizeof prefix - 1, *equals = strchr(at, '=');
+    if (*at == '\0') {
+        return STATUS_OK;
+    }
+    const long variable = scenario_concurrency_variable(question->scenario);
+    const char *name = variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name;
+    if (*at != '@' || equals == NULL || variable < 0 || strlen(name) != (size_t)(equals - at - 1) ||
+        strncmp(at + 1, name, strlen(name)) != 0 || number_parse(equals + 1, &self->concurrency) != STATUS_OK) {
+        return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", text, name);
+    }
+    return STATUS_OK;
+}
+
+static enum status take_costs(struct search_question *self, const struct search_question_options *options,
+                              struct error *error)
+{
+    const struct search_scenario *space = &self->space;
+    self->costs_s = malloc(space->count * sizeof *self->costs_s);
+    if (self->costs_s == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu costs", space->count);
+    }
+    for (size_t c = 0; c < space->count; c++) {
+        const double run_s = self->is_throughput ? 0 : exp(space->log_values[c]) * (double)options->repeats;
+        self->costs_s[c] = fmax(options->compile_s + options->restart_s + run_s, 1e-6);
+    }
+    return STATUS_OK;
+}
+
+static enum status take_replay(struct search_question *self, const char *path, struct error *error);
+
+enum status search_question_open(struct search_question *self, struct question *question,
+                                 const struct search_question_options *options, struct error *error)
+{
+    self->question = question;
+    search_options_init(&self->options);
+    self->options.seed = options->seed;
+    self->options.stop_gain = options->stop_percent / 100;
+    enum status status = read_objective(self, options->objective, error);
+    if (status == STATUS_OK && options->vary != NULL) {
+        status = config_space_parse_names(question->scenario, options->vary, self->varied, &self->varied_count, error);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    double values[QUESTION_VALUES_MAX];
+    question_values_at(question, question->values,
+                       self->is_throughput ? self->concurrency : question_concurrency(question, question->values),
+                       values);
+    const struct sweep_request request = {
+        .scenario = question->scenario,
+        .parameters = &question->parameters,
+        .calibrated = question->calibrated,
+        .extrapolate_all = question->other_calibration_device || question->other_calibration_kernel,
+        .serving = &question->serving,
+        .values = values,
+        .varied = self->varied,
+        .varied_count = self->varied_count,
+        .objective = self->is_throughput ? SWEEP_OBJECTIVE_THROUGHPUT : SWEEP_OBJECTIVE_TIME,
+        .concurrency = self->concurrency,
+        .objective_text = "throughput",
+        .where = options->where,
+        .top_count = 1};
+    status = search_scenario_init(&self->space, &request, error);
+    if (status == STATUS_OK && options->replay != NULL) {
+        status = take_replay(self, options->replay, error);
+    }
+    status = status == STATUS_OK ? take_costs(self, options, error) : status;
+    if (status == STATUS_OK) {
+        self->options.costs_s = self->costs_s;
+        status = search_engine_create(&self->space.space, &self->space.prior, &self->options, &self->engine, error);
+    }
+    return status;
+}
+
+void search_question_release(struct search_question *self)
+{
+    search_engine_free(self->engine);
+    search_scenario_release(&self->space);
+    free(self->costs_s);
+    free(self->replayed);
+    *self = (struct search_question){0};
+}
+
+/* --- runs out of tables ---------------------------------------------------------------------------------------------
+ */
+
+struct run_columns {
+    long variables[QUESTION_VALUES_MAX]; /* -1: the table has none */
+    long value, outcome, forecast_lo, forecast_hi;
+};
+
+static enum status find_columns(const struct search_question *self, const struct csv_table *table,
+                                struct run_columns *columns, struct error *error)
+{
+    const struct scenario *scenario = self->question->scenario;
+    for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
+        const struct scenario_variable *variable = scenario_variable_get(scenario, v);
+        columns->variables[v] = csv_column(table, variable->name);
+        for (uint32_t i = 0; i < self->space.configs.varied_count; i++) {
+            if (self->space.configs.varied[i] == v && variable->value_count > 1 && columns->variables[v] < 0) {
+                return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s, which is varied",
+                                    variable->name);
+            }
+        }
+    }
+    columns->outcome = csv_column(table, "outcome");
+    columns->forecast_lo = csv_column(table, "forecast_lo");
+    columns->forecast_hi = csv_column(table, "forecast_hi");
+    columns->value = csv_column(table, search_value_name(self));
+    if (columns->value < 0 && self->is_throughput) {
+        columns->value = csv_column(table, "tok_s");
+    }
+    return columns->value >= 0
+               ? STATUS_OK
+               : error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s", search_value_name(self));
+}
+
+/* Index of the row's configuration to *config, UINT32_MAX where there is none. */
+static enum status row_config(const struct search_question *self, const struct csv_table *table, size_t row,
+                              const struct run_columns *columns, uint32_t *config, struct error *error)
+{
+    double values[QUESTION_VALUES_MAX];
+    memcpy(values, self->space.configs.values, sizeof *values * self->space.variable_count);
+    for (size_t v = 0; v < self->space.variable_count; v++) {
+        if (columns->variables[v] >= 0) {
+            const enum status status = csv_number(table, row, (size_t)columns->variables[v], &values[v], error);
+            if (status != STATUS_OK) {
+                return status;
+            }
+        }
+    }
+    *config = search_scenario_find(&self->space, values);
+    return STATUS_OK;
+}
+
+/* Value of a run in the engine's unit; NaN: it failed. */
+static enum status row_value(const struct search_question *self, const struct csv_table *table, size_t row,
+                             const struct run_columns *columns, double *value, struct error *error)
+{
+    *value = (double)NAN;
+    if (columns->outcome >= 0 && strcmp(csv_cell(table, row, (size_t)columns->outcome), "ok") != 0) {
+        return STATUS_OK;
+    }
+    const enum status status = csv_number(table, row, (size_t)columns->value, value, error);
+    if (status == STATUS_OK && !(*value > 0)) {
+        return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0, "%s is %g, expected more than 0",
+                            search_value_name(self), *value);
+    }
+    *value = search_engine_value(self, *value);
+    return status;
+}
+
+/* What was foretold, if anything: a larger throughput is a smaller value. */
+static void row_forecast(const struct search_question *self, const struct csv_table *table, size_t row,
+                         const struct run_columns *columns, struct search_run *run)
+{
+    double lo = 0, hi = 0;
+    run->forecast_lo = run->forecast_hi = (double)NAN;
+    if (columns->forecast_lo >= 0 && columns->forecast_hi >= 0 &&
+        number_parse(csv_cell(table, row, (size_t)columns->forecast_lo), &lo) == STATUS_OK &&
+        number_parse(csv_cell(table, row, (size_t)columns->forecast_hi), &hi) == STATUS_OK && lo > 0 && hi > 0) {
+        run->forecast_lo = search_engine_value(self, self->is_throughput ? hi : lo);
+        run->forecast_hi = search_engine_value(self, self->is_throughput ? lo : hi);
+    }
+}
+
+static bool is_frozen(const struct csv_table *table, size_t row, const struct run_columns *columns)
+{
+    return columns->outcome >= 0 && strcmp(csv_cell(table, row, (size_t)columns->outcome), "frozen") == 0;
+}
+
+static enum status read_row(struct search_question *self, const struct csv_table *table, size_t row,
+                            const struct run_columns *columns, struct error *error)
+{
+    struct search_run run = {0};
+    uint32_t config = UINT32_MAX;
+    if (is_frozen(table, row, columns)) {
+        return STATUS_OK;
+    }
+    enum status status = row_config(self, table, row, columns, &config, error);
+    if (status != STATUS_OK || config == UINT32_MAX) {
+        self->other_runs += status == STATUS_OK;
+        return status;
+    }
+    status = row_value(self, table, row, columns, &run.value, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    run.config = config;
+    run.failed = isnan(run.value);
+    row_forecast(self, table, row, columns, &run);
+    self->read_runs++;
+    return search_engine_tell(self->engine, &run, error);
+}
+
+/* To self->replayed; the first row of a configuration counts. */
+static enum status take_row(struct search_question *self, const struct csv_table *table, size_t row,
+                            const struct run_columns *columns, struct error *error)
+{
+    uint32_t config = UINT32_MAX;
+    const enum status status = row_config(self, table, row, columns, &config, error);
+    if (status != STATUS_OK || config == UINT32_MAX || self->replayed[config] > 0) {
+        return status;
+    }
+    return row_value(self, table, row, columns, &self->replayed[config], error);
+}
+
+typedef enum status (*row_reader)(struct search_question *self, const struct csv_table *table, size_t row,
+                                  const struct run_columns *columns, struct error *error);
+
+static enum status read_rows(struct search_question *self, const char *path, row_reader reader, struct error *error)
+{
+    struct csv_table table;
+    struct run_columns columns = {.value = -1, .outcome = -1};
+    enum status status = csv_read(path, FILE_BYTES_MAX, &table, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = find_columns(self, &table, &columns, error);
+    for (size_t row = 0; row < table.row_count && status == STATUS_OK; row++) {
+        status = reader(self, &table, row, &columns, error);
+    }
+    csv_table_release(&table);
+    return status;
+}
+
+enum status search_question_read(struct search_question *self, const char *path, struct error *error)
+{
+    return read_rows(self, path, read_row, error);
+}
+
+/* Leaves the configurations of the table alone as candidates. */
+static enum status take_replay(struct search_question *self, const char *path, struct error *error)
+{
+    const size_t count = self->space.count;
+    bool *keep = calloc(count, sizeof *keep);
+    self->replayed = calloc(count, sizeof *self->replayed); /* 0: not in the table */
+    enum status status = keep && self->replayed ? read_rows(self, path, take_row, error)
+                                                : error_set(error, STATUS_NO_MEMORY, "no memory for a table");
+    size_t kept = 0;
+    for (size_t c = 0; c < count && status == STATUS_OK; c++) {
+        keep[c] = self->replayed[c] != 0; /* NaN too */
+        if (keep[c]) {
+            self->replayed[kept++] = self->replayed[c];
+        }
+    }
+    if (status == STATUS_OK && kept == 0) {
+        status = error_set_at(error, STATUS_BAD_DATA, path, 0, 0, "no row is of this workload and knob space");
+    }
+    status = status == STATUS_OK ? search_scenario_keep(&self->space, keep, error) : status;
+    free(keep);
+    return status;
+}
+
+/* --- proposals -------------------------------------------------------------------------------------------------------
+ */
+
+const char *search_config_text(const struct search_question *self, uint32_t config, char *out, size_t out_size)
+{
+    const struct config_space *configs = &self->space.configs;
+    size_t length = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < configs->varied_count && length < out_size; i++) {
+        const struct scenario_variable *variable = scenario_variable_get(configs->scenario, configs->varied[i]);
+        char number[32];
+        if (variable->value_count > 1) {
+            const int wrote = snprintf(
+                out + length, out_size - length, "%s%s=%s", length ? " " : "", variable->name,
+                number_format(self->space.values[config * self->space.variable_count + configs->varied[i]], number));
+            length += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
+    return out;
+}
+
+double search_shown_value(const struct search_question *self, double value)
+{
+    return self->is_throughput ? 1 / value : value / SECONDS_PER_US;
+}
+
+double search_engine_value(const struct search_question *self, double shown)
+{
+    return self->is_throughput ? 1 / shown : shown * SECONDS_PER_US;
+}
+
+const char *search_value_name(const struct search_question *self)
+{
+    return self->is_throughput ? "throughput_tokens_per_s" : "time_us";
+}
+
+static void record_value(const struct search_question *self, struct report *report,
+                         const struct search_proposal *proposal)
+{
+    if (self->is_throughput) {
+        report_number(report, "throughput_tokens_per_s", 1 / proposal->value);
+        report_number(report, "throughput_lo_tokens_per_s", 1 / proposal->value_hi);
+        report_number(report, "throughput_hi_tokens_per_s", 1 / proposal->value_lo);
+    } else {
+        report_number(report, "time_us", proposal->value / SECONDS_PER_US);
+        report_number(report, "time_lo_us", proposal->value_lo / SECONDS_PER_US);
+        report_number(report, "time_hi_us", proposal->value_hi / SECONDS_PER_US);
+    }
+}
+
+enum status search_record_proposal(struct search_question *self, struct report *report,
+                                   const struct search_proposal *proposal, struct error *error)
+{
+    const double *values = self->space.values + (size_t)proposal->config * self->space.variable_count;
+    struct prediction *prediction = malloc(sizeof *prediction);
+    char text[1024];
+    if (prediction == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a prediction");
+    }
+    const enum status status = prediction_make(self->question, values, values, prediction, error);
+    if (status == STATUS_OK) {
+        report_string(report, "config", search_config_text(self, proposal->config, text, sizeof text));
+        report_begin_object(report, "knobs");
+        for (size_t v = 0; v < scenario_knob_count(self->question->scenario); v++) {
+            report_number(report, scenario_variable_get(self->question->scenario, v)->name, values[v]);
+        }
+        report_end(report);
+        record_value(self, report, proposal);
+        report_number(report, "feasible_probability", proposal->feasible_probability);
+        report_number(report, "best_probability", proposal->best_probability);
+        report_number(report, "gain_percent", 100 * proposal->gain_fraction);
+        report_number(report, "cost_s", proposal->cost_s);
+        report_number(report, "gain_percent_per_s", 100 * proposal->gain_per_s);
+        report_string(report, "reason", search_reason_name(proposal->reason));
+        report_string(report, "limiter", prediction->has_time ? time_limiter_name(prediction->time.limiter) : NULL);
+    }
+    free(prediction);
+    return status;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What `occam propose` and `occam tune` search: a scenario's configurations, the objective, what a run costs, and runs
+ * that files hold. */
+#ifndef OCCAM_CLI_SEARCH_QUESTION_H
+#define OCCAM_CLI_SEARCH_QUESTION_H
+
+#include "calibrate/experiment/search_scenario.h"
+#include "cli/question.h"
+#include "cli/report.h"
+
+struct search_question_options {
+    const char *objective, *where, *vary;
+    double compile_s, restart_s, stop_percent, level;
+    uint64_t repeats, seed;
+    const char *replay; /* a table of measured configurations takes the place of runs; NULL: none */
+};
+#define SEARCH_QUESTION_ROWS(options)                                                                                  \
+    {0, "objective", OPTION_TEXT, &(options).objective, 0, 0}, {0, "where", OPTION_TEXT, &(options).where, 0, 0},      \
+        {0, "vary", OPTION_TEXT, &(options).vary, 0, 0},                                                               \
+        {0, "compile-cost", OPTION_DURATION, &(options).compile_s, 0, 0},                                              \
+        {0, "restart-cost", OPTION_DURATION, &(options).restart_s, 0, 0},                                              \
+        {0, "repeats", OPTION_COUNT, &(options).repeats, 1, 1e9},                                                      \
+        {0, "stop-gain", OPTION_NUMBER, &(options).stop_percent, 0, 100},                                              \
+    {                                                                                                                  \
+        0, "seed", OPTION_COUNT, &(options).seed, 1, 1e18                                                              \
+    }
+void search_question_options_init(struct search_question_options *options);
+
+struct search_question {
+    struct question *question;
+    struct search_scenario space;
+    struct search_options options;
+    struct search_engine *engine;
+    double *costs_s;
+    double *replayed; /* per configuration what the table says, in the engine's unit, NaN: failed; NULL: no table */
+    bool is_throughput;
+    double concurrency; /* throughput only */
+    uint32_t varied[CONFIG_VARIABLES_MAX], varied_count;
+    size_t read_runs, other_runs; /* rows of files: taken, and of other workloads or configurations */
+};
+
+/* question must be open and timed. Zero-initialise *self; release also after an error. */
+MUST_CHECK enum status search_question_open(struct search_question *self, struct question *question,
+                                            const struct search_question_options *options, struct error *error);
+void search_question_release(struct search_question *self);
+
+/* Tells the engine of the runs in a measurement table: columns named after knobs and workload (others keep what was
+ * asked), time_us, or for throughput tok_s or throughput_tokens_per_s, and `outcome`, where anything but ok failed.
+ * Rows of another workload, and configurations that the scenario does not have, are counted and left. */
+MUST_CHECK enum status search_question_read(struct search_question *self, const char *path, struct error *error);
+
+/* "num_warps=8 num_stages=3": the knobs that vary, in scenario order. Returns out. */
+const char *search_config_text(const struct search_question *self, uint32_t config, char *out, size_t out_size);
+/* knobs{}, prediction with interval in the objective's unit, probabilities, gain, cost, reason, limiter. */
+MUST_CHECK enum status search_record_proposal(struct search_question *self, struct report *report,
+                                              const struct search_proposal *proposal, struct error *error);
+/* The engine's value (seconds, or one over tokens per second) in the unit that is printed (microseconds, tokens per
+ * second), and back. */
+double search_shown_value(const struct search_question *self, double value);
+double search_engine_value(const struct search_question *self, double shown);
+const char *search_value_name(const struct search_question *self); /* "time_us", "throughput_tokens_per_s" */
+
+#endif

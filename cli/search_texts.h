@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Help texts of the commands that search: propose, tune. Rows of cli/command_table.c. */
+#ifndef OCCAM_CLI_SEARCH_TEXTS_H
+#define OCCAM_CLI_SEARCH_TEXTS_H
+
+#include "cli/command_texts.h"
+
+int command_propose(int argc, char **argv);
+int command_tune(int argc, char **argv);
+
+#define SEARCH_OPTIONS_HELP                                                                                            \
+    "  --objective WHAT      time (one layer, default), throughput@C=96, or learn: lower the uncertainty about\n"      \
+    "                        all configurations\n"                                                                     \
+    "  --vary NAMES          knobs and workload variables to search, comma-separated; default: all knobs\n"            \
+    "  --where EXPR          only configurations for which this is true, as for sweep\n"                               \
+    "  --compile-cost T      of every run (default 2s); --restart-cost T likewise (default none)\n"                    \
+    "  --repeats N           how often one run repeats the kernel, for its cost (default 100)\n"                       \
+    "  --stop-gain P         stop when no run is expected to gain more than P percent (default 1)\n"                   \
+    "  --seed N              of what is drawn (default 1); the same seed and runs give the same answer\n"
+
+#define PROPOSE_SUMMARY "the next runs worth their cost, ranked, and whether to stop"
+#define PROPOSE_USAGE                                                                                                  \
+    "propose SCENARIO [--measured FILE ...] [--budget T] [--batch K] [--objective WHAT] [--vary NAMES] "               \
+    "[--where EXPR] [--compile-cost T] [--restart-cost T] [--repeats N] [--stop-gain P] [--seed N] "                   \
+    "[-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration C] [--form FORM] [--level P] "      \
+    "[--format text|json|csv]"
+#define PROPOSE_HELP                                                                                                   \
+    "Ranks the configurations of the knob space that are worth a run by expected gain per second, from the\n"          \
+    "model's prediction and the runs so far: prediction with an 80 % interval, probability that it runs and\n"         \
+    "that it is the best, why it is proposed (exploit: predicted to be better; explore: it may be; settle:\n"          \
+    "noise leaves open which is best), cost and limit. Failed runs teach it too. No run is proposed twice\n"           \
+    "unless noise calls for it; the best so far is always listed for another run.\n"                                   \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
+    "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
+    "                        writes them; repeatable\n"                                                                \
+    "  --budget T            as many as fit into this time, such as 600s\n"                                            \
+    "  --batch K             how many at most (default 5), each chosen as if those before it came out as\n"            \
+    "                        predicted\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                               \
+    "Examples:\n"                                                                                                      \
+    "  occam propose occam-gqa-decode\n"                                                                               \
+    "  occam propose occam-gemm-tile --measured runs.csv --budget 600s --batch 20\n"
+
+#define TUNE_SUMMARY "propose, run, record, again, until nothing is expected to be gained"
+#define TUNE_USAGE                                                                                                     \
+    "tune SCENARIO --run 'COMMAND {KNOB} ...'|--replay TABLE [--record FILE] [--budget T] [--runs N] [--unit U] "      \
+    "[--config-limit T] [--objective WHAT] [--vary NAMES] [--where EXPR] [--compile-cost T] [--restart-cost T] "       \
+    "[--repeats N] [--stop-gain P] [--seed N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] "         \
+    "[--calibration C] [--form FORM] [--level P] [--format text|json|csv]"
+#define TUNE_HELP                                                                                                      \
+    "Runs what `occam propose` would put first, takes the result in, and goes on until no remaining run is\n"          \
+    "expected to gain enough, the budget is spent, or everything was run. With --record each forecast is\n"            \
+    "written down before its run and each result after it; the same command goes on from there after any\n"            \
+    "interruption.\n"                                                                                                  \
+    "\n"                                                                                                               \
+    "Options:\n"                                                                                                       \
+    "  --run COMMAND         is given to /bin/sh with every {name} replaced by the value of that knob or\n"            \
+    "                        workload variable ({{ is a brace); the last number it prints is the result, any\n"        \
+    "                        exit code but 0, or no number, a failed run\n"                                            \
+    "  --unit U              of that number, for the objective time: ns, us (default), ms or s; with\n"                \
+    "                        throughput it is tokens per second\n"                                                     \
+    "  --config-limit T      a run that takes longer is ended and counts as failed (default none)\n"                   \
+    "  --replay TABLE        take results from a measurement table instead; only its configurations are\n"             \
+    "                        searched\n"                                                                               \
+    "  --record FILE         append-only CSV of forecasts (outcome frozen) and runs; read first if it is there;\n"     \
+    "                        fit for --measured of propose\n"                                                          \
+    "  --budget T            end after this time in runs; a replay counts the stated costs\n"                          \
+    "  --runs N              end after N runs\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                        \
+    "Examples:\n"                                                                                                      \
+    "  occam tune occam-gqa-decode --replay data/measurements/nvidia-h200/gqa_decode.csv\n"                            \
+    "  occam tune my.yaml --record my.csv --budget 1h --run './bench --warps {num_warps} --stages {num_stages}'\n"
+
+#endif

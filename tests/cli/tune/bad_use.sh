@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"$OCCAM" tune occam-gqa-decode
+echo "exit $?"
+"$OCCAM" tune occam-gqa-decode --run 'echo {warps}'
+echo "exit $?"
+"$OCCAM" tune occam-gqa-decode --run 'echo {num_warps'
+echo "exit $?"
+"$OCCAM" tune occam-gqa-decode --run 'exit 3' > "$SCRATCH/failed"
+echo "exit $?"
+grep -c 'failed (exit code 3)' "$SCRATCH/failed"
+"$OCCAM" tune occam-gqa-decode --run 'sleep 9' --config-limit 100ms --runs 1 | grep -c 'timeout (over its time limit)'
+"$OCCAM" tune occam-gqa-decode --run 'echo a5 {{7}} 0x10 is no number' --runs 1 | grep -c '7, foretold'
+echo other > "$SCRATCH/record.csv"
+cd "$SCRATCH" || exit 1
+"$OCCAM" tune occam-gqa-decode --run 'echo 7' --record record.csv
+echo "exit $?"
+cat record.csv
+"$OCCAM" tune occam-gqa-decode --run 'echo 7' --unit minutes
+echo "exit $?"

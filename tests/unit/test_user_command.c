@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Commands of the user's: what is put in, what is read, and what goes wrong. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/experiment/user_command.h"
+
+static const char *const names[] = {"warps", "scale"};
+static const double values[] = {8, 0.5};
+
+START_TEST(test_names_are_filled)
+{
+    struct text_buffer out = {0};
+    struct error error = {0};
+    ck_assert_int_eq(user_command_fill("a {warps} {{b} {scale}{warps}", names, values, 2, &out, &error), STATUS_OK);
+    ck_assert_str_eq(out.text, "a 8 {b} 0.58");
+    ck_assert_int_eq(user_command_fill("{stages}", names, values, 2, &out, &error), STATUS_USAGE);
+    ck_assert_int_eq(user_command_fill("{warps", names, values, 2, &out, &error), STATUS_USAGE);
+    ck_assert_int_eq(user_command_fill("{", names, values, 2, &out, &error), STATUS_USAGE);
+    text_buffer_release(&out);
+}
+END_TEST
+
+static struct user_command_result run(const char *command, double limit_s)
+{
+    struct user_command_result result;
+    struct error error = {0};
+    ck_assert_int_eq(user_command_run(command, limit_s, &result, &error), STATUS_OK);
+    return result;
+}
+
+START_TEST(test_the_last_number_counts)
+{
+    static const struct {
+        const char *command;
+        double value;
+    } cases[] = {{"echo 12", 12},
+                 {"echo 'mean 3.5 us'", 3.5},
+                 {"echo time=7 ms", 7},
+                 {"echo v7 x_8", 0},
+                 {"echo 9us", 9},
+                 {"printf '1\\n2.5e-3\\n'", 2.5e-3},
+                 {"echo 5 v2", 5},
+                 {"echo 5, 6.", 6},
+                 {"head -c 200000 /dev/zero | tr '\\0' x; echo ' 42'", 42}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct user_command_result result = run(cases[i].command, 10);
+        if (cases[i].value > 0) {
+            ck_assert_msg(result.ok && result.value == cases[i].value, "%s: %g", cases[i].command, result.value);
+        } else {
+            ck_assert_msg(!result.ok && result.reason[0], "%s: %g", cases[i].command, result.value);
+        }
+    }
+}
+END_TEST
+
+START_TEST(test_failures_have_reasons)
+{
+    ck_assert_str_eq(run("echo 5; exit 3", 10).reason, "exit code 3");
+    ck_assert_str_eq(run("kill -9 $$", 10).reason, "ended by signal 9");
+    ck_assert_str_eq(run("echo nothing", 10).reason, "no number in its output");
+    ck_assert_str_eq(run("echo -4", 10).reason, "gave -4, expected more than 0");
+    const struct user_command_result late = run("echo 5; sleep 20", 0.2);
+    ck_assert(late.timed_out && !late.ok && late.seconds < 10);
+    ck_assert(!run("/no/such/program", 10).ok);
+}
+END_TEST
+
+Suite *suite_user_command(void);
+Suite *suite_user_command(void)
+{
+    Suite *suite = suite_create("user_command");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, test_names_are_filled);
+    tcase_add_test(tests, test_the_last_number_counts);
+    tcase_add_test(tests, test_failures_have_reasons);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
