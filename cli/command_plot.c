@@ -26,6 +26,7 @@ struct plot_options {
     const char *output, *keep, *x, *y;
     bool terminal, sixel, dark;
     uint64_t columns, rows, width;
+    struct text_list variants;
 };
 
 static enum status kind_of_path(const char *path, enum figure_output *output, struct error *error)
@@ -158,6 +159,7 @@ static enum status open_inputs(const struct plot_row *plot, const struct operand
     enum status status;
 
     inputs->request.curve = curve;
+    inputs->request.variants = &plot_options->variants;
     inputs->request.x_variable = plot_options->x;
     inputs->request.y_variable = plot_options->y;
     if (operands->count > 2 && plot->needs != PLOT_NEEDS_FILES)
@@ -209,6 +211,7 @@ int command_plot(int argc, char **argv)
         {0, "rows", OPTION_COUNT, &plot_options.rows, ROWS_MIN, SIZE_MAX_CHARACTERS},
         {0, "width", OPTION_COUNT, &plot_options.width, PIXELS_MIN, PIXELS_MAX},
         {0, "x", OPTION_TEXT, &plot_options.x, 0, 0},
+        {0, "variant", OPTION_LIST, &plot_options.variants, 0, 0},
         {0, "y", OPTION_TEXT, &plot_options.y, 0, 0},
         {0, "keep", OPTION_TEXT, &plot_options.keep, 0, 0},
     };

@@ -17,6 +17,7 @@ enum {
 
 struct report_options {
     const char *output, *format, *keep, *x, *y;
+    struct text_list variants;
 };
 
 /* The format: as asked, else by the file's ending. */
@@ -119,6 +120,7 @@ static enum status answer_question(struct question *question, struct curve_optio
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the report");
     answer->request = (struct plot_request){.question = question,
                                             .curve = curve,
+                                            .variants = &options->variants,
                                             .x_variable = options->x,
                                             .y_variable = options->y,
                                             .catalogue = question->catalogue};
@@ -153,6 +155,7 @@ int command_report(int argc, char **argv)
         {0, "format", OPTION_TEXT, &report_options.format, 0, 0},
         {0, "keep", OPTION_TEXT, &report_options.keep, 0, 0},
         {0, "x", OPTION_TEXT, &report_options.x, 0, 0},
+        {0, "variant", OPTION_LIST, &report_options.variants, 0, 0},
         {0, "y", OPTION_TEXT, &report_options.y, 0, 0},
     };
     struct question question = {0};

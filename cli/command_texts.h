@@ -434,7 +434,8 @@ int command_help(int argc, char **argv);
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \
     "plot FIGURE SCENARIO|TABLE... [--output FILE | --terminal | --sixel] [--dark] [--width PIXELS] "                  \
-    "[--columns N] [--rows N] [--keep DIR] [-s NAME=VALUE ...] [--x NAME] [--y NAME] [--concurrency LIST] "            \
+    "[--columns N] [--rows N] [--keep DIR] [-s NAME=VALUE ...] [--variant N=V,... ...] [--x NAME] [--y NAME] "         \
+    "[--concurrency LIST] "                                                                                            \
     "[--measured FILE] [--itl-limit-ms T] [--free] [--device D] [--device-file FILE] [--calibration C] "               \
     "[--form FORM] [--level P]"
 #define PLOT_HELP                                                                                                      \
@@ -463,6 +464,7 @@ int command_help(int argc, char **argv);
     "  --dark                light on dark\n"                                                                          \
     "  --width PIXELS        width of a PNG (default 1200)\n"                                                          \
     "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24\n"                                \
+    "  --variant N=V,...     one more configuration beside base and -s in throughput and step-time; up to four\n"      \
     "  --x NAME, --y NAME    variables along the axes of waves and heatmap\n"                                          \
     "  --keep DIR            also leave the gnuplot script and the numbers there; made if it is not "                  \
     "there\n" CURVE_OPTIONS_HELP "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"               \
@@ -490,6 +492,7 @@ int command_help(int argc, char **argv);
     "  -o, --output FILE     file to write; .md is Markdown, anything else HTML\n"                                     \
     "  --format F            html or md\n"                                                                             \
     "  --keep DIR            every figure as SVG, gnuplot script and numbers there; Markdown links to them\n"          \
+    "  --variant N=V,...     one more configuration beside base and -s in throughput and step-time; up to four\n"      \
     "  --x NAME, --y NAME    variables along the axes of waves and heatmap\n"                                          \
     "Tables given with --measured that are no points of a step time become figures (parity, errors, saturation,\n"     \
     "timeline, regret, scorecard), told apart by their columns.\n" CURVE_OPTIONS_HELP                                  \

@@ -25,7 +25,7 @@ static const char style[] =
     "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--grid);text-align:left;vertical-align:top}\n"
     "td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
     "figure{margin:1.5rem 0}figure svg{display:block;width:100%;min-width:34rem;height:auto}\n"
-    "figcaption{color:var(--muted);font-size:.92rem}\n"
+    "figcaption{color:var(--muted);font-size:.92rem}summary{cursor:pointer;color:var(--c0);font-size:.92rem}\n"
     "@media print{nav,.skip{display:none}body{font-size:11pt}figure,tr{break-inside:avoid}.wide{overflow:visible}"
     "figure svg{min-width:0}}\n";
 
@@ -282,7 +282,7 @@ void page_figure(struct page *page, const char *name, const char *title, const c
         page_append_svg(page, svg, name, title);
         text_buffer_append(&page->text, "</div>\n<figcaption>");
         page_append_escaped(page, caption);
-        text_buffer_append(&page->text, "</figcaption>\n</figure>\n");
+        text_buffer_append(&page->text, "</figcaption>\n");
         return;
     }
     text_buffer_append(&page->text, "### ");
@@ -299,6 +299,23 @@ void page_figure(struct page *page, const char *name, const char *title, const c
     }
     page_append_escaped(page, caption);
     text_buffer_append(&page->text, "\n\n");
+}
+
+void page_figure_end(struct page *page)
+{
+    text_buffer_append(&page->text, page->html ? "</figure>\n" : "");
+}
+
+void page_details(struct page *page, const char *summary)
+{
+    text_buffer_append(&page->text, "<details><summary>");
+    page_append_escaped(page, summary);
+    text_buffer_append(&page->text, "</summary>\n");
+}
+
+void page_details_end(struct page *page)
+{
+    text_buffer_append(&page->text, "</details>\n");
 }
 
 void page_end(struct page *page)

@@ -37,9 +37,14 @@ void page_table(struct page *page, const char *caption, const char *const *headi
 /* cells: as many as the table has columns. Numbers are those that begin like one. */
 void page_row(struct page *page, const char *const *cells);
 void page_table_end(struct page *page);
-/* A drawing of plots/: svg as gnuplot wrote it. link: the file's path for Markdown; NULL: there is none. */
+/* What is shown on demand. HTML alone. */
+void page_details(struct page *page, const char *summary);
+void page_details_end(struct page *page);
+/* A drawing of plots/, up to page_figure_end: svg as gnuplot wrote it. link: the file's path for Markdown; NULL: there
+ * is none. */
 void page_figure(struct page *page, const char *name, const char *title, const char *caption, const char *svg,
                  const char *link);
+void page_figure_end(struct page *page);
 void page_end(struct page *page);
 
 /* page_svg.c: gnuplot's SVG as part of a page: ids of its own (prefix), its colours as variables that the page's style

@@ -16,7 +16,8 @@
 #include "cli/whatif.h"
 
 enum {
-    CONFIG_TEXT_SIZE = 1024
+    CONFIG_TEXT_SIZE = 1024,
+    NUMBERS_MAX = 150 /* points of a figure that are told as a table */
 };
 #define FILE_BYTES_MAX (256u << 20)
 
@@ -274,6 +275,61 @@ static const char *link_of(const struct report_answer *answer, const char *name,
     return out;
 }
 
+/* A number, or the label that the axis has there. */
+static const char *axis_text(double value, const struct figure_tick *ticks, size_t count, char out[32])
+{
+    for (size_t i = 0; i < count; i++)
+        if (fabs(ticks[i].position - value) < 1e-9)
+            return ticks[i].label;
+    return isfinite(value) ? number_format_digits(value, 6, out) : "-";
+}
+
+static double or_unknown(const double *values, size_t i)
+{
+    return values == NULL ? (double)NAN : values[i];
+}
+
+static void write_point(struct page *page, const struct figure *figure, const struct figure_series *series, size_t i)
+{
+    const bool cell = series->shade != NULL;
+    const double x = cell ? 0.5 * (series->x_lo[i] + series->x_hi[i]) : series->x[i];
+    const double y = cell ? 0.5 * (series->y_lo[i] + series->y_hi[i]) : or_unknown(series->y, i);
+    char texts[4][32];
+
+    page_row(page,
+             (const char *const[]){series->label, axis_text(x, figure->x_ticks, figure->x_tick_count, texts[0]),
+                                   axis_text(y, figure->y_ticks, figure->y_tick_count, texts[1]),
+                                   axis_text(cell ? series->shade[i] : or_unknown(series->y_lo, i), NULL, 0, texts[2]),
+                                   axis_text(cell ? (double)NAN : or_unknown(series->y_hi, i), NULL, 0, texts[3])});
+}
+
+/* The numbers behind a figure, for who cannot see it; of many points the kept CSV is better. */
+static void write_numbers(struct page *page, const struct figure *figure)
+{
+    size_t count = 0;
+    bool cells = false;
+
+    for (size_t s = 0; s < figure->series_count; s++) {
+        const struct figure_series *series = &figure->series[s];
+
+        cells = cells || series->shade != NULL;
+        count += series->style == SERIES_STYLE_BOXES && series->shade == NULL ? 0 : series->count;
+    }
+    if (!page->html || count == 0 || count > NUMBERS_MAX)
+        return;
+    page_details(page, "Numbers");
+    page_table(page, figure->title,
+               (const char *const[]){"series", figure->x_label, figure->y_label, cells ? figure->shade_label : "from",
+                                     cells ? "" : "to"},
+               5);
+    for (size_t s = 0; s < figure->series_count; s++)
+        if (figure->series[s].style != SERIES_STYLE_BOXES || figure->series[s].shade != NULL)
+            for (size_t i = 0; i < figure->series[s].count; i++)
+                write_point(page, figure, &figure->series[s], i);
+    page_table_end(page);
+    page_details_end(page);
+}
+
 static void write_figures(struct page *page, const struct report_answer *answer)
 {
     bool missing = false;
@@ -284,10 +340,12 @@ static void write_figures(struct page *page, const struct report_answer *answer)
         const struct report_figure *figure = &answer->figures[i];
 
         missing = missing || figure->reason[0] != '\0';
-        if (figure->reason[0] == '\0')
-            page_figure(page, figure->name, figure->sheet->figure.title, figure->sheet->figure.caption,
-                        figure->svg.text == NULL ? "" : figure->svg.text,
-                        link_of(answer, figure->name, link, sizeof link));
+        if (figure->reason[0] != '\0')
+            continue;
+        page_figure(page, figure->name, figure->sheet->figure.title, figure->sheet->figure.caption,
+                    figure->svg.text == NULL ? "" : figure->svg.text, link_of(answer, figure->name, link, sizeof link));
+        write_numbers(page, &figure->sheet->figure);
+        page_figure_end(page);
     }
     if (missing) {
         page_paragraph(page, "Not drawn:");

@@ -14,6 +14,7 @@ struct plot_request {
     const struct curve_options *curve;   /* never NULL */
     size_t file_count;                   /* tables */
     const char *const *files;            /* borrowed */
+    const struct text_list *variants;    /* --variant: more configurations beside each other; may be NULL */
     const char *x_variable, *y_variable; /* --x, --y; NULL: the figure chooses */
     const struct gpu_device *device;     /* of --device, for figures without a question; may be NULL */
     struct device_catalogue *catalogue;  /* never NULL */

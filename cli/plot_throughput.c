@@ -2,12 +2,15 @@
  * The figures `throughput` and `step-time`: over concurrency, base and variant with their intervals, measured points,
  * the ITL limit, and where the curve flattens. */
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/text_buffer.h"
 #include "base/units.h"
 #include "cli/plot_table.h"
 
+enum {
+    VARIANTS_MAX = 4 /* so many colours are left */
+};
 static const double SATURATION_SHARE = 0.9; /* of the most tokens per second on the curve */
 
 static void read_estimate(const struct serving_estimate *estimate, bool step_time, double values[3])
@@ -23,9 +26,9 @@ static void read_estimate(const struct serving_estimate *estimate, bool step_tim
     }
 }
 
-/* Curve and, where an interval is known, its band beneath. */
+/* Curve and, where there is a label for it, its band beneath. */
 static void add_side(struct figure_sheet *sheet, const struct throughput_curve *curve, bool variant, bool step_time,
-                     bool banded, const char *band_label, const char *label)
+                     int color, const char *band_label, const char *label)
 {
     double *x = sheet_numbers(sheet, curve->count), *y = sheet_numbers(sheet, curve->count);
     double *lo = sheet_numbers(sheet, curve->count), *hi = sheet_numbers(sheet, curve->count);
@@ -41,9 +44,7 @@ static void add_side(struct figure_sheet *sheet, const struct throughput_curve *
         lo[i] = values[1];
         hi[i] = values[2];
     }
-    const int color = variant ? PLOT_COLOR_VARIANT : PLOT_COLOR_BASE;
-
-    if (banded)
+    if (band_label != NULL)
         sheet_add_series(sheet, (struct figure_series){.label = band_label,
                                                        .style = SERIES_STYLE_BAND,
                                                        .count = curve->count,
@@ -109,19 +110,25 @@ static void add_marks(struct figure_sheet *sheet, const struct throughput_curve 
         sheet_add_marker(sheet, true, saturation(curve), "90 % of the most shown");
 }
 
+static const char *interval_label(struct figure_sheet *sheet, const struct question *question)
+{
+    char percent[32];
+
+    return sheet_text(sheet, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
+}
+
 static void fill(const struct plot_request *request, const struct throughput_curve *curve, bool step_time,
                  struct figure_sheet *sheet)
 {
     const struct question *question = request->question;
+    const bool known = question->step_interval_known;
     bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
-    char percent[32];
-    const char *band = sheet_text(sheet, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
+    const char *band = interval_label(sheet, question);
 
     if (variant)
-        add_side(sheet, curve, true, step_time, true, question->step_interval_known ? "" : band,
+        add_side(sheet, curve, true, step_time, PLOT_COLOR_VARIANT, known ? "" : band,
                  plot_changes(sheet, question, question->values));
-    add_side(sheet, curve, false, step_time, question->step_interval_known, band, "base");
-    add_measured(sheet, &question->serving, step_time);
+    add_side(sheet, curve, false, step_time, PLOT_COLOR_BASE, known ? band : NULL, "base");
     add_marks(sheet, curve, step_time);
     sheet->figure.x_label = "concurrency (requests in the running batch)";
     sheet->figure.y_label = step_time ? "step time (ms)" : "throughput (tokens/s)";
@@ -132,19 +139,77 @@ static void fill(const struct plot_request *request, const struct throughput_cur
                    curve->variant_reason[0] == '\0' ? "" : " No figures for the variant: ", curve->variant_reason));
 }
 
+/* "num_warps=8,num_stages=3" onto values. */
+static enum status read_variant(const struct question *question, const char *text, double *values, struct error *error)
+{
+    enum status status = STATUS_OK;
+
+    while (*text != '\0' && status == STATUS_OK) {
+        const size_t length = strcspn(text, ",");
+        char assignment[256];
+
+        if (length >= sizeof assignment)
+            return error_set(error, STATUS_USAGE, "--variant: \"%.40s...\" is too long", text);
+        memcpy(assignment, text, length);
+        assignment[length] = '\0';
+        status = scenario_set_value(question->scenario, assignment, false, values, error);
+        text += length + (text[length] == ',');
+    }
+    return status;
+}
+
+/* One more configuration beside base and question; the question is as before afterwards. */
+static enum status add_variant(const struct plot_request *request, size_t index, bool step_time,
+                               const struct serving_model *serving, struct figure_sheet *sheet, struct error *error)
+{
+    struct question *question = request->question;
+    struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve);
+    double asked[QUESTION_VALUES_MAX], values[QUESTION_VALUES_MAX];
+    enum status status = sheet_check(sheet, error);
+
+    if (status != STATUS_OK)
+        return status;
+    memcpy(asked, question->values, sizeof asked);
+    memcpy(values, question->base, sizeof values);
+    status = read_variant(question, request->variants->items[index], values, error);
+    if (status != STATUS_OK)
+        return status;
+    question->serving = *serving;
+    question_set_values(question, values);
+    status = throughput_curve_make(question, request->curve, curve, error);
+    if (status == STATUS_OK && (!curve->has_variant || curve->variant_reason[0] != '\0'))
+        status = error_set(error, STATUS_DOMAIN, "--variant %s: %s", request->variants->items[index],
+                           curve->has_variant ? curve->variant_reason : "nothing differs from the base");
+    if (status == STATUS_OK)
+        add_side(sheet, curve, true, step_time, PLOT_COLOR_BEST + (int)index, NULL,
+                 plot_changes(sheet, question, values));
+    question_set_values(question, asked);
+    return status;
+}
+
 static enum status make(const struct plot_request *request, bool step_time, struct figure_sheet *sheet,
                         struct error *error)
 {
-    struct throughput_curve *curve = calloc(1, sizeof *curve);
-    enum status status;
+    struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve);
+    struct serving_model *serving = sheet_memory(sheet, sizeof *serving);
+    const size_t variants = request->variants == NULL ? 0 : request->variants->count;
+    enum status status = sheet_check(sheet, error);
 
-    if (curve == NULL)
-        return error_set(error, STATUS_NO_MEMORY, "memory ran out for the figure");
+    if (status != STATUS_OK)
+        return status;
+    if (variants > VARIANTS_MAX)
+        return error_set(error, STATUS_USAGE, "--variant may be given %d times", VARIANTS_MAX);
+    *serving = request->question->serving;
     status = throughput_curve_make(request->question, request->curve, curve, error);
-    if (status == STATUS_OK)
-        fill(request, curve, step_time, sheet);
-    free(curve);
-    return status == STATUS_OK ? sheet_check(sheet, error) : status;
+    if (status != STATUS_OK)
+        return status;
+    fill(request, curve, step_time, sheet);
+    for (size_t i = 0; i < variants && status == STATUS_OK; i++)
+        status = add_variant(request, i, step_time, serving, sheet, error);
+    if (status != STATUS_OK)
+        return status;
+    add_measured(sheet, &request->question->serving, step_time);
+    return sheet_check(sheet, error);
 }
 
 enum status plot_throughput(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)

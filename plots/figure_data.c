@@ -119,11 +119,12 @@ static size_t append_raster(struct text_buffer *script, const struct raster *ras
     size_t rows = 0;
 
     for (size_t i = 0; i < raster->columns * raster->rows; i++) {
+        const size_t row = i / raster->columns, column = i % raster->columns;
+
         if (raster->cells[i] == 0)
             continue;
-        append_number(script,
-                      value_at((double)(i % raster->columns), raster->x, raster->x_logarithmic, raster->columns));
-        append_number(script, value_at((double)(i / raster->columns), raster->y, raster->y_logarithmic, raster->rows));
+        append_number(script, value_at((double)column, raster->x, raster->x_logarithmic, raster->columns));
+        append_number(script, value_at((double)row, raster->y, raster->y_logarithmic, raster->rows));
         text_buffer_append_format(script, "%c\n", raster->cells[i] == '#' ? '0' : raster->cells[i]);
         rows++;
     }

@@ -34,7 +34,7 @@ static void append_text_terminal(struct text_buffer *script, const struct figure
     if (options->unicode)
         text_buffer_append_format(script,
                                   "if (GPVAL_VERSION >= 6.0 && strstrt(GPVAL_TERMINALS, ' block ') > 0) {\n"
-                                  "    set terminal block quadrants noenhanced size %u,%u %s charpoints noanimate\n"
+                                  "    set terminal block quadrants noenhanced size %u,%u %s\n"
                                   "} else {\n",
                                   columns, rows, color);
     text_buffer_append_format(script, "set terminal dumb noenhanced size %u,%u %s nofeed\n", columns, rows, color);
@@ -254,6 +254,8 @@ static void append_boxes(struct text_buffer *script, const struct figure_series 
 static void append_curve(struct text_buffer *script, const struct figure_series *series, size_t index,
                          const struct figure_options *options)
 {
+    /* gnuplot's filled shapes, one for each colour: what has the same colour has the same shape too. */
+    static const unsigned shapes[FIGURE_COLORS] = {13, 9, 5, 11, 15, 5, 7};
     bool bars = series->style == SERIES_STYLE_POINTS && series->y_lo != NULL && series->y_hi != NULL;
     unsigned kind = (unsigned)index + 1;
     const char *with = "lines linewidth 2.5";
@@ -272,7 +274,10 @@ static void append_curve(struct text_buffer *script, const struct figure_series 
     if (series->small && !figure_is_text(options))
         text_buffer_append(script, " pointtype 7 pointsize 0.3");
     else if (series->style == SERIES_STYLE_POINTS || series->style == SERIES_STYLE_LINE_POINTS)
-        text_buffer_append_format(script, " pointtype %u", figure_is_text(options) ? kind : 5 + 2 * (kind % 5));
+        text_buffer_append_format(
+            script, " pointtype %u",
+            figure_is_text(options) ? kind
+                                    : shapes[((series->color_index % FIGURE_COLORS) + FIGURE_COLORS) % FIGURE_COLORS]);
 }
 
 static void append_series(struct text_buffer *script, const struct figure_series *series, size_t index,

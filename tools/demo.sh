@@ -27,4 +27,6 @@ heading '5. Throughput over concurrency'
 show plot throughput $scenario --terminal
 mkdir -p "$FIGURES"
 show plot throughput $scenario --output "$FIGURES/throughput.png"
-printf '\nThe figure is in %s/throughput.png. Next: occam help, or change the scenario (docs/DATA.md).\n' "$FIGURES"
+heading '6. All of it as one file to read'
+show report $scenario -s num_warps=8 --output "$FIGURES/report.html"
+printf '\nThe figure is in %s/throughput.png, the report beside it. Next: occam help, or change the scenario (docs/DATA.md).\n' "$FIGURES"

@@ -238,6 +238,39 @@ START_TEST(an_old_gnuplot_is_named)
 }
 END_TEST
 
+/* Block characters are asked for only of a gnuplot that has them, and only where the reader's characters allow it. */
+START_TEST(newer_gnuplots_draw_in_blocks)
+{
+    struct figure_sheet *sheet = calloc(1, sizeof *sheet);
+    struct temp_dir folder;
+    const char *path = getenv("PATH");
+    char saved[4096], script_path[600], body[4900], *script;
+    struct figure_options options = {.output = FIGURE_OUTPUT_TERMINAL, .columns = 60, .rows = 20};
+    struct error error = {0};
+    size_t length;
+
+    (void)snprintf(saved, sizeof saved, "%s", path == NULL ? "/usr/bin:/bin" : path);
+    temp_dir_create(&folder);
+    (void)temp_dir_path(&folder, "script", script_path, sizeof script_path);
+    (void)snprintf(body, sizeof body, "PATH='%s' cat > '%s'; echo", saved, script_path);
+    fake_gnuplot(folder.path, body);
+    fill_two_axes(sheet);
+    for (unsigned unicode = 0; unicode < 2; unicode++) {
+        options.unicode = unicode == 1;
+        ck_assert_msg(figure_draw(&sheet->figure, &options, NULL, &error) == STATUS_OK, "%s", error.text);
+        ck_assert_int_eq(file_read_text(script_path, 1 << 20, &script, &length, &error), STATUS_OK);
+        ck_assert_uint_eq(count_text(script, "GPVAL_VERSION >= 6.0 && strstrt(GPVAL_TERMINALS, ' block ')"), unicode);
+        ck_assert_uint_eq(count_text(script, "set terminal block quadrants noenhanced size 60,20 mono"), unicode);
+        ck_assert_uint_eq(count_text(script, "set terminal dumb noenhanced size 60,20 mono"), 1);
+        free(script);
+    }
+    (void)setenv("PATH", saved, 1);
+    temp_dir_remove(&folder);
+    sheet_release(sheet);
+    free(sheet);
+}
+END_TEST
+
 START_TEST(a_sheet_has_bounds)
 {
     struct figure_sheet *sheet = calloc(1, sizeof *sheet);
@@ -271,6 +304,7 @@ Suite *suite_figure_styles(void)
     tcase_add_test(tests, several_figures_come_from_one_gnuplot);
     tcase_add_test(tests, dark_figures_have_their_own_colours);
     tcase_add_test(tests, an_old_gnuplot_is_named);
+    tcase_add_test(tests, newer_gnuplots_draw_in_blocks);
     tcase_add_test(tests, a_sheet_has_bounds);
     suite_add_tcase(suite, tests);
     return suite;

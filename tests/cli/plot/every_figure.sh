@@ -14,3 +14,9 @@ done
 figure parity $data/gqa_decode.csv
 figure errors $data/gqa_decode.csv
 figure saturation $data/bandwidth_stream.csv $data/bandwidth_gather.csv
+# Variants side by side.
+"$OCCAM" plot throughput dsv4-flash-sparse-decode --variant num_warps=8 --variant TARGET_CTAS=1024,split_floor=1 -o "$SCRATCH/v.svg" &&
+    texts "$SCRATCH/v.svg" | grep =
+"$OCCAM" plot throughput dsv4-flash-sparse-decode --variant num_warps=4 -o "$SCRATCH/none.svg" 2>&1
+"$OCCAM" plot throughput dsv4-flash-sparse-decode --variant num_warps=4,nonsense=1 -o "$SCRATCH/none.svg" 2>&1
+[ -e "$SCRATCH/none.svg" ] || echo "no file"
