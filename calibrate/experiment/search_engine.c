@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The loop's judgement: results in, ranked runs out (docs/MODEL.md SEARCH-3 to SEARCH-8). */
-#include "calibrate/experiment/search_engine.h"
+ * Runs in, beliefs formed: what is known of the space before anything is proposed (docs/MODEL.md SEARCH-4, SEARCH-7).
+ */
+#include "calibrate/experiment/search_engine_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +9,6 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "calibrate/experiment/search_best.h"
-#include "calibrate/experiment/search_design.h"
-#include "calibrate/experiment/search_feasibility.h"
 
 enum {
     POOL_MAX = 65536, /* configurations weighed at once; of larger spaces a sample and what is near the best */
@@ -19,33 +17,6 @@ enum {
 };
 /* Forecasts are of configurations that were chosen because they looked good, so they are off by more than sigma. */
 static const double stretch_start = 1.25, stretch_gain = 0.2;
-
-struct search_engine {
-    const struct search_space *space;
-    const struct search_prior *prior; /* NULL: none */
-    struct search_options options;
-    struct search_surrogate *surrogate;
-    struct search_run *runs;
-    size_t run_count, run_capacity, good_count;
-    double log_stretch;
-    size_t forecasts, forecasts_inside;
-    double remaining_gain, run_noise; /* of the last proposal; run_noise of ln(value) as told or seen in repeats */
-    double second_log;                /* least mean of the other configurations */
-    size_t best_repeats;
-    uint32_t joint[SEARCH_JOINT_MAX]; /* those that may be the best, the incumbent first, and how likely */
-    double joint_probability[SEARCH_JOINT_MAX];
-    size_t joint_count;
-    bool *is_taken; /* config_count: run, or proposed in this batch */
-    uint32_t *pool;
-    size_t pool_count, pool_capacity;
-    double *means, *deviations, *feasible; /* of the pool */
-    struct search_observation *rows;       /* of the surrogate: one per configuration that ran */
-    size_t row_count;
-    uint32_t *tried;
-    bool *did_run;
-    double best_log; /* least mean of ln(value); HUGE_VAL: none */
-    uint32_t best_config;
-};
 
 void search_options_init(struct search_options *options)
 {
@@ -169,8 +140,7 @@ enum status search_engine_tell(struct search_engine *engine, const struct search
     return status;
 }
 
-/* --- beliefs --------------------------------------------------------------------------------------------------------
- */
+/* --- beliefs --- */
 
 /* Runs of one configuration. */
 struct repeats {
@@ -324,7 +294,7 @@ static void extend_pool(struct search_engine *self)
     self->pool_count = kept;
 }
 
-static bool knows_nothing(const struct search_engine *self)
+bool search_engine_knows_nothing(const struct search_engine *self)
 {
     return !self->prior && self->row_count < 2;
 }
@@ -354,381 +324,11 @@ static enum search_kernel kernel_of_the_day(const struct search_engine *self)
                : self->options.kernel;
 }
 
-static void form_beliefs(struct search_engine *self)
+void search_engine_form_beliefs(struct search_engine *self)
 {
     merge_runs(self);
     search_surrogate_use(self->surrogate, kernel_of_the_day(self));
     fill_pool(self);
     extend_pool(self);
     search_surrogate_fit(self->surrogate, self->rows, self->row_count);
-}
-
-/* --- worth of a run --------------------------------------------------------------------------------------------------
- */
-
-static double normal_density(double z)
-{
-    return exp(-z * z / 2) / sqrt(2 * M_PI);
-}
-
-static double normal_cumulative(double z)
-{
-    return erfc(-z * M_SQRT1_2) / 2;
-}
-
-/* Expected improvement of ln(value) on `best`; its tail continues as a slope, so that hopeless ones still have ranks.
- */
-static double expected_gain(double best, double mean, double deviation)
-{
-    const double z = (best - mean) / deviation;
-    return z > -6 ? fmax(deviation * (z * normal_cumulative(z) + normal_density(z)), 1e-14 * deviation)
-                  : 1e-14 * deviation * exp(fmax(6 + z, -500));
-}
-
-static double cost_of(const struct search_engine *self, uint32_t config)
-{
-    return self->options.costs_s ? self->options.costs_s[config] : 1;
-}
-
-/* What is to be beaten: the best measured, or, before there is one, the best predicted. */
-static double target_log(const struct search_engine *self)
-{
-    double target = self->best_log;
-    for (size_t i = 0; i < self->pool_count && !isfinite(self->best_log); i++) {
-        target = fmin(target, self->means[i]);
-    }
-    return target;
-}
-
-/* Place in the pool of the configuration that is worth most per second; SIZE_MAX: none is left. */
-static size_t most_worth(const struct search_engine *self, double target)
-{
-    size_t best = SIZE_MAX;
-    double most = -HUGE_VAL;
-    for (size_t i = 0; i < self->pool_count; i++) {
-        if (self->is_taken[self->pool[i]]) {
-            continue;
-        }
-        const double worth = log(self->feasible[i]) + log(expected_gain(target, self->means[i], self->deviations[i])) -
-                             log(cost_of(self, self->pool[i]));
-        if (worth > most) {
-            most = worth;
-            best = i;
-        }
-    }
-    return best;
-}
-
-static double run_sigma(const struct search_engine *self, double deviation)
-{
-    const double noise = fmax(search_surrogate_noise(self->surrogate), self->run_noise);
-    return sqrt(deviation * deviation + noise * noise);
-}
-
-static void describe(const struct search_engine *self, size_t place, double target, struct search_proposal *proposal)
-{
-    const double mean = self->means[place], deviation = self->deviations[place];
-    const double sigma = run_sigma(self, deviation), half = exp(self->log_stretch) * sigma;
-    const double cost = cost_of(self, self->pool[place]);
-    *proposal = (struct search_proposal){.config = self->pool[place],
-                                         .reason = mean <= target ? SEARCH_REASON_EXPLOIT : SEARCH_REASON_EXPLORE,
-                                         .value = exp(search_surrogate_expand(self->surrogate, mean)),
-                                         .value_lo = exp(search_surrogate_expand(self->surrogate, mean - half)),
-                                         .value_hi = exp(search_surrogate_expand(self->surrogate, mean + half)),
-                                         .feasible_probability = self->feasible[place],
-                                         .best_probability = (double)NAN,
-                                         .cost_s = cost};
-    proposal->gain_fraction = isfinite(self->best_log)
-                                  ? proposal->feasible_probability * expected_gain(target, mean, deviation)
-                                  : (double)NAN;
-    proposal->gain_per_s = proposal->gain_fraction / cost;
-}
-
-/* By design; what the process says of it beside, if it can say anything. */
-static void describe_design(struct search_engine *self, uint32_t config, struct search_proposal *proposal)
-{
-    *proposal = (struct search_proposal){.config = config,
-                                         .reason = SEARCH_REASON_EXPLORE,
-                                         .value = (double)NAN,
-                                         .value_lo = (double)NAN,
-                                         .value_hi = (double)NAN,
-                                         .feasible_probability = 1,
-                                         .best_probability = (double)NAN,
-                                         .gain_fraction = (double)NAN,
-                                         .cost_s = cost_of(self, config),
-                                         .gain_per_s = (double)NAN};
-    search_feasibility(self->space, self->tried, self->did_run, self->run_count, &config, 1,
-                       &proposal->feasible_probability);
-}
-
-static uint32_t design_pick(const struct search_engine *self, const struct search_proposal *batch, size_t batch_count)
-{
-    uint32_t chosen[64];
-    size_t count = 0;
-    for (size_t i = 0; i < self->run_count && count < 64; i++) {
-        chosen[count++] = self->runs[i].config;
-    }
-    for (size_t i = 0; i < batch_count && count < 64; i++) {
-        chosen[count++] = batch[i].config;
-    }
-    if (self->options.design_at_random || count >= self->options.chosen_runs) {
-        struct random_stream stream;
-        random_init(&stream, self->options.seed, 11 + count);
-        uint32_t config = random_below(&stream, (uint32_t)self->space->config_count);
-        while (self->is_taken[config]) {
-            config = config + 1 < self->space->config_count ? config + 1 : 0;
-        }
-        return config;
-    }
-    return search_design_next(self->space, self->options.seed, chosen, count, self->is_taken);
-}
-
-static bool has_free(const struct search_engine *self)
-{
-    for (size_t c = 0; c < self->space->config_count; c++) {
-        if (!self->is_taken[c]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void weigh_pool(struct search_engine *self)
-{
-    search_surrogate_predict(self->surrogate, self->pool, self->pool_count, self->means, self->deviations);
-    search_feasibility(self->space, self->tried, self->did_run, self->run_count, self->pool, self->pool_count,
-                       self->feasible);
-}
-
-/* --- what remains ---------------------------------------------------------------------------------------------------
- */
-
-static double stretched_gain(const struct search_engine *self, size_t place, double target)
-{
-    const double sigmas = normal_quantile(0.5 + self->options.interval_level / 2);
-    return self->feasible[place] *
-           expected_gain(target, self->means[place], self->deviations[place] * exp(self->log_stretch) / sigmas);
-}
-
-/* The configurations that may yet be the best, by their worth, behind the incumbent. */
-static void choose_joint(struct search_engine *self, double target, size_t *places)
-{
-    double worths[SEARCH_JOINT_MAX] = {0};
-    self->joint_count = 0;
-    if (isfinite(self->best_log)) {
-        worths[0] = HUGE_VAL;
-        places[0] = SIZE_MAX;
-        self->joint[self->joint_count++] = self->best_config;
-    }
-    for (size_t i = 0; i < self->pool_count; i++) {
-        const double worth = stretched_gain(self, i, target);
-        size_t place = self->joint_count;
-        if (place == SEARCH_JOINT_MAX) {
-            if (worth <= worths[place - 1]) {
-                continue;
-            }
-            place--;
-        } else {
-            self->joint_count++;
-        }
-        for (; place > 0 && worths[place - 1] < worth; place--) {
-            worths[place] = worths[place - 1];
-            places[place] = places[place - 1];
-            self->joint[place] = self->joint[place - 1];
-        }
-        worths[place] = worth;
-        places[place] = i;
-        self->joint[place] = self->pool[i];
-    }
-}
-
-static void judge_best(struct search_engine *self, double target)
-{
-    double means[SEARCH_JOINT_MAX], feasible[SEARCH_JOINT_MAX], deviation;
-    double covariance[SEARCH_JOINT_MAX * SEARCH_JOINT_MAX];
-    size_t places[SEARCH_JOINT_MAX];
-    choose_joint(self, target, places);
-    for (size_t i = 0; i < self->joint_count; i++) {
-        feasible[i] = places[i] == SIZE_MAX ? 1 : self->feasible[places[i]];
-        search_surrogate_predict(self->surrogate, &self->joint[i], 1, &means[i], &deviation);
-    }
-    search_surrogate_covariance(self->surrogate, self->joint, self->joint_count, covariance);
-    search_best_probabilities(means, covariance, feasible, self->joint_count,
-                              exp(self->log_stretch) / normal_quantile(0.5 + self->options.interval_level / 2),
-                              self->options.seed, self->joint_probability);
-}
-
-static double best_probability(const struct search_engine *self, uint32_t config)
-{
-    for (size_t i = 0; i < self->joint_count; i++) {
-        if (self->joint[i] == config) {
-            return self->joint_probability[i];
-        }
-    }
-    return 0;
-}
-
-static bool is_designing(const struct search_engine *self, size_t proposed)
-{
-    return knows_nothing(self) || (!self->prior && self->good_count + proposed < self->options.initial_runs);
-}
-
-static void summarise(struct search_engine *self, struct search_summary *summary)
-{
-    const bool has_best = isfinite(self->best_log);
-    *summary = (struct search_summary){.runs = self->run_count,
-                                       .failures = self->run_count - self->good_count,
-                                       .has_best = has_best,
-                                       .best_config = self->best_config,
-                                       .best_value = has_best ? exp(self->best_log) : (double)NAN,
-                                       .best_probability = (double)NAN,
-                                       .remaining_gain = (double)NAN,
-                                       .noise = self->run_noise,
-                                       .stretch = exp(self->log_stretch),
-                                       .forecasts = self->forecasts,
-                                       .forecasts_inside = self->forecasts_inside};
-    self->joint_count = 0;
-    if (is_designing(self, 0)) {
-        return;
-    }
-    weigh_pool(self);
-    const double target = target_log(self);
-    judge_best(self, target);
-    if (has_best) {
-        summary->best_probability = best_probability(self, self->best_config);
-        summary->remaining_gain = 0;
-        for (size_t i = 0; i < self->pool_count; i++) {
-            summary->remaining_gain = fmax(summary->remaining_gain, stretched_gain(self, i, target));
-        }
-        summary->stop = summary->remaining_gain < self->options.stop_gain;
-    }
-}
-
-/* --- batch
- * ------------------------------------------------------------------------------------------------------------ */
-
-/* LEARN: the run that lowers the variance of a sample of the space most, per second. */
-static size_t most_telling(struct search_engine *self, double *share)
-{
-    uint32_t references[SEARCH_JOINT_MAX];
-    const size_t configs = self->space->config_count;
-    const size_t count = configs < SEARCH_JOINT_MAX ? configs : SEARCH_JOINT_MAX;
-    double *reductions = malloc((self->pool_count + 1) * sizeof *reductions);
-    size_t best = SIZE_MAX;
-    if (!reductions) {
-        return SIZE_MAX;
-    }
-    for (size_t r = 0; r < count; r++) {
-        references[r] = (uint32_t)(r * configs / count);
-    }
-    search_surrogate_reduction(self->surrogate, references, count, self->pool, self->pool_count, reductions);
-    for (size_t i = 0; i < self->pool_count; i++) {
-        if (!self->is_taken[self->pool[i]] &&
-            (best == SIZE_MAX || self->feasible[i] * reductions[i] / cost_of(self, self->pool[i]) >
-                                     self->feasible[best] * reductions[best] / cost_of(self, self->pool[best]))) {
-            best = i;
-        }
-    }
-    *share = best == SIZE_MAX ? 0 : self->feasible[best] * reductions[best];
-    free(reductions);
-    return best;
-}
-
-/* One more proposal; false when no configuration is left. */
-static bool propose_one(struct search_engine *self, struct search_proposal *proposals, size_t place)
-{
-    const bool learns = self->options.objective == SEARCH_OBJECTIVE_LEARN;
-    if (is_designing(self, place)) {
-        if (!has_free(self)) {
-            return false;
-        }
-        describe_design(self, design_pick(self, proposals, place), &proposals[place]);
-        return true;
-    }
-    weigh_pool(self);
-    const double target = target_log(self);
-    double share = 0;
-    const size_t best = learns ? most_telling(self, &share) : most_worth(self, target);
-    if (best == SIZE_MAX) {
-        return false;
-    }
-    describe(self, best, target, &proposals[place]);
-    if (learns) {
-        proposals[place].gain_fraction = share;
-        proposals[place].gain_per_s = share / proposals[place].cost_s;
-    }
-    return true;
-}
-
-/* The incumbent goes first where the noise leaves more open than the best new run promises. */
-static void settle_first(struct search_engine *self, struct search_proposal *proposals, size_t wanted, size_t *count)
-{
-    struct search_proposal again;
-    if (wanted == 0 || self->options.objective == SEARCH_OBJECTIVE_LEARN || is_designing(self, 0) ||
-        !search_engine_incumbent(self, &again) || !(again.gain_fraction > 0) ||
-        (*count > 0 && !(again.gain_per_s > proposals[0].gain_per_s))) {
-        return;
-    }
-    *count = *count < wanted ? *count + 1 : *count;
-    memmove(proposals + 1, proposals, (*count - 1) * sizeof *proposals);
-    proposals[0] = again;
-}
-
-enum status search_engine_propose(struct search_engine *engine, size_t wanted, struct search_proposal *proposals,
-                                  size_t *count, struct search_summary *summary, struct error *error)
-{
-    *count = 0;
-    if (wanted > SEARCH_BATCH_MAX) {
-        return error_set(error, STATUS_USAGE, "%zu runs wanted, at most %d in one batch", wanted, SEARCH_BATCH_MAX);
-    }
-    form_beliefs(engine);
-    if (summary) {
-        summarise(engine, summary);
-    }
-    while (*count < wanted && propose_one(engine, proposals, *count)) {
-        struct search_proposal *chosen = &proposals[(*count)++];
-        engine->is_taken[chosen->config] = true;
-        chosen->best_probability =
-            summary && engine->joint_count ? best_probability(engine, chosen->config) : (double)NAN;
-        if (isfinite(chosen->value) && *count < wanted) {
-            search_surrogate_append(engine->surrogate,
-                                    &(struct search_observation){chosen->config, log(chosen->value), 0});
-        }
-    }
-    for (size_t i = 0; i < *count; i++) {
-        engine->is_taken[proposals[i].config] = false;
-    }
-    settle_first(engine, proposals, wanted, count);
-    return STATUS_OK;
-}
-
-bool search_engine_describe(struct search_engine *engine, uint32_t config, struct search_proposal *proposal)
-{
-    if (knows_nothing(engine)) {
-        return false;
-    }
-    engine->pool[0] = config; /* the pool is filled anew by the next proposal */
-    search_surrogate_predict(engine->surrogate, &config, 1, engine->means, engine->deviations);
-    search_feasibility(engine->space, engine->tried, engine->did_run, engine->run_count, &config, 1, engine->feasible);
-    describe(engine, 0, engine->best_log, proposal);
-    proposal->best_probability = engine->joint_count ? best_probability(engine, config) : (double)NAN;
-    return true;
-}
-
-bool search_engine_incumbent(struct search_engine *engine, struct search_proposal *proposal)
-{
-    if (!isfinite(engine->best_log)) {
-        return false;
-    }
-    if (!search_engine_describe(engine, engine->best_config, proposal)) {
-        describe_design(engine, engine->best_config, proposal);
-    }
-    proposal->reason = SEARCH_REASON_SETTLE;
-    proposal->gain_fraction = 0;
-    if (engine->run_noise > 0 && isfinite(engine->second_log)) {
-        const double deviation = engine->run_noise * sqrt(1 + 1 / (double)engine->best_repeats);
-        proposal->gain_fraction = expected_gain(engine->best_log, engine->second_log, deviation);
-    }
-    proposal->gain_per_s = proposal->gain_fraction / proposal->cost_s;
-    return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The process behind a search (docs/MODEL.md SEARCH-1, SEARCH-2). Knobs have few levels, so a length gives one small
  * table of correlations per knob, and a covariance is a product of look-ups. */
-#include "calibrate/experiment/search_surrogate.h"
+#include "calibrate/experiment/search_surrogate_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,20 +10,14 @@
 #include "base/statistics.h"
 
 enum {
-    LOG_AMPLITUDE,
-    LOG_NOISE,
-    LOG_LENGTHS,
-    UNKNOWNS_MAX = LOG_LENGTHS + SEARCH_FEATURES_MAX,
     FIT_STEPS = 40,
     FIT_ROWS_MAX = 256, /* a step costs rows^3 */
-    BLOCK = 128,
     BEND_ROWS_LEAST = 4
 };
 /* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a tenth of the
  * spread, lengths of the whole range of a knob. Wide, so that a knob that does not matter is found out. */
 static const double amplitude_center = 1, amplitude_sigma = 1, noise_center = 0.01, noise_sigma = 1, length_center = 1,
                     length_sigma = 1, radial_length_center = 0.7;
-_Static_assert((int)SEARCH_JOINT_MAX <= (int)BLOCK, "a joint covariance is made from one block");
 static const double reach = 4; /* unknowns stay within so many sigmas of their priors */
 /* A prediction made beforehand may be wrong by a common factor of its own sigma, and in its slope by a quarter. */
 static const double slope_sigma = 0.25;
@@ -31,26 +25,6 @@ static const double slope_sigma = 0.25;
 static const double common_variance = 0.25;
 /* Outputs above their median are bent, with a width of this share of the way from the least to the median. */
 static const double bend_share = 0.5;
-
-struct search_surrogate {
-    const struct search_space *space;
-    enum search_kernel kernel;
-    const double *offsets; /* NULL: none */
-    double offset_mean, prior_scale;
-    size_t capacity, count;
-    struct search_observation *rows;
-    double center, scale;    /* outputs = (ln(value) - offset - center) / scale */
-    double common, slope;    /* variances of a common shift, and of the slope against the offset */
-    double bend, bend_width; /* outputs above the bend grow by the logarithm; width 0: none */
-    double unknowns[UNKNOWNS_MAX];
-    double *tables[SEARCH_FEATURES_MAX]; /* levels x levels: correlation, or square of the scaled distance */
-    double *slopes[SEARCH_FEATURES_MAX]; /* levels x levels: d ln(correlation) / d ln(length); product only */
-    double *table_storage;
-    double *factor, *inverse;            /* capacity x capacity, row-major */
-    double *outputs, *forward, *weights; /* capacity */
-    float *tables_single;                /* the correlations again: single precision is enough for candidates */
-    float *block, *reference;            /* capacity x BLOCK */
-};
 
 static size_t table_size(const struct search_space *space)
 {
@@ -88,7 +62,7 @@ enum status search_surrogate_create(const struct search_space *space, enum searc
         self->inverse = malloc((capacity * capacity + 1) * sizeof(double));
         self->outputs = malloc((3 * capacity + 1) * sizeof(double));
         self->tables_single = malloc((table_size(space) + 1) * sizeof(float));
-        self->block = malloc((2 * capacity * BLOCK + 1) * sizeof(float));
+        self->block = malloc((2 * capacity * SEARCH_BLOCK + 1) * sizeof(float));
     }
     if (!self || !self->rows || !self->table_storage || !self->factor || !self->inverse || !self->outputs ||
         !self->tables_single || !self->block) {
@@ -98,7 +72,7 @@ enum status search_surrogate_create(const struct search_space *space, enum searc
     }
     self->forward = self->outputs + capacity;
     self->weights = self->forward + capacity;
-    self->reference = self->block + capacity * BLOCK;
+    self->reference = self->block + capacity * SEARCH_BLOCK;
     lay_tables(self);
     if (prior) {
         self->offsets = prior->log_value;
@@ -129,7 +103,7 @@ void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel
     surrogate->kernel = kernel;
 }
 
-/* --- covariance --------------------------------------------------------------------------------------------------- */
+/* --- covariance --- */
 
 static double level_distance(const struct search_feature *feature, uint32_t a, uint32_t b)
 {
@@ -155,25 +129,9 @@ static void fill_tables(struct search_surrogate *self)
     }
 }
 
-static double amplitude_of(const struct search_surrogate *self)
-{
-    return exp(self->unknowns[LOG_AMPLITUDE]);
-}
-
 static double noise_of(const struct search_surrogate *self, const struct search_observation *row)
 {
     return exp(self->unknowns[LOG_NOISE]) + row->log_variance / (self->scale * self->scale);
-}
-
-static double offset_of(const struct search_surrogate *self, size_t config)
-{
-    return self->offsets ? (self->offsets[config] - self->offset_mean) / self->scale : 0;
-}
-
-/* What the lengths do not touch. */
-static double common_covariance(const struct search_surrogate *self, double offset_a, double offset_b)
-{
-    return self->common + self->slope * offset_a * offset_b;
 }
 
 static size_t table_place(const struct search_surrogate *self, uint32_t feature, size_t a, size_t b)
@@ -183,11 +141,11 @@ static size_t table_place(const struct search_surrogate *self, uint32_t feature,
 }
 
 /* Without common parts and noise. */
-static double covariance_of(const struct search_surrogate *self, size_t a, size_t b)
+double surrogate_covariance(const struct search_surrogate *self, size_t a, size_t b)
 {
     const uint32_t features = self->space->feature_count;
     if (self->kernel == SEARCH_KERNEL_PRODUCT) {
-        double product = amplitude_of(self);
+        double product = surrogate_amplitude(self);
         for (uint32_t f = 0; f < features; f++) {
             product *= self->tables[f][table_place(self, f, a, b)];
         }
@@ -198,7 +156,7 @@ static double covariance_of(const struct search_surrogate *self, size_t a, size_
         squares += self->tables[f][table_place(self, f, a, b)];
     }
     const double s = sqrt(5 * squares);
-    return amplitude_of(self) * (1 + s + s * s / 3) * exp(-s);
+    return surrogate_amplitude(self) * (1 + s + s * s / 3) * exp(-s);
 }
 
 static void fill_covariance(struct search_surrogate *self, size_t count)
@@ -208,14 +166,14 @@ static void fill_covariance(struct search_surrogate *self, size_t count)
         for (size_t j = 0; j <= i; j++) {
             const size_t b = self->rows[j].config;
             self->factor[i * self->capacity + j] =
-                covariance_of(self, a, b) + common_covariance(self, offset_of(self, a), offset_of(self, b));
+                surrogate_covariance(self, a, b) +
+                surrogate_common(self, surrogate_offset(self, a), surrogate_offset(self, b));
         }
         self->factor[i * self->capacity + i] += noise_of(self, &self->rows[i]);
     }
 }
 
-/* --- likelihood ----------------------------------------------------------------------------------------------------
- */
+/* --- likelihood --- */
 
 /* Row i of the Cholesky factor from the covariance that stands in its place; false where it is not positive. */
 static bool factor_row(struct search_surrogate *self, size_t i)
@@ -290,7 +248,7 @@ static void invert_factor(struct search_surrogate *self, size_t count)
 static void add_pair_gradient(const struct search_surrogate *self, size_t a, size_t b, double slope, double *gradient)
 {
     const uint32_t features = self->space->feature_count;
-    const double covariance = covariance_of(self, a, b);
+    const double covariance = surrogate_covariance(self, a, b);
     gradient[LOG_AMPLITUDE] += slope * covariance;
     if (a == b) {
         return;
@@ -305,7 +263,7 @@ static void add_pair_gradient(const struct search_surrogate *self, size_t a, siz
     for (uint32_t f = 0; f < features; f++) {
         squares += self->tables[f][table_place(self, f, a, b)];
     }
-    const double s = sqrt(5 * squares), common = slope * amplitude_of(self) * 5 / 3 * (1 + s) * exp(-s);
+    const double s = sqrt(5 * squares), common = slope * surrogate_amplitude(self) * 5 / 3 * (1 + s) * exp(-s);
     for (uint32_t f = 0; f < features; f++) {
         gradient[LOG_LENGTHS + f] += common * self->tables[f][table_place(self, f, a, b)];
     }
@@ -373,12 +331,11 @@ static double evaluate(struct search_surrogate *self, size_t count, double *grad
     return value;
 }
 
-/* --- fit ------------------------------------------------------------------------------------------------------------
- */
+/* --- fit --- */
 
 struct descent {
-    double steps[UNKNOWNS_MAX], last[UNKNOWNS_MAX], gradient[UNKNOWNS_MAX];
-    double best[UNKNOWNS_MAX], best_value;
+    double steps[SEARCH_UNKNOWNS_MAX], last[SEARCH_UNKNOWNS_MAX], gradient[SEARCH_UNKNOWNS_MAX];
+    double best[SEARCH_UNKNOWNS_MAX], best_value;
 };
 
 /* One step of Rprop (Riedmiller and Braun 1993, without going back): only the gradient's signs count, which does well
@@ -515,8 +472,8 @@ void search_surrogate_append(struct search_surrogate *surrogate, const struct se
     for (size_t j = 0; j <= i; j++) {
         const size_t b = surrogate->rows[j].config;
         surrogate->factor[i * surrogate->capacity + j] =
-            covariance_of(surrogate, a, b) +
-            common_covariance(surrogate, offset_of(surrogate, a), offset_of(surrogate, b));
+            surrogate_covariance(surrogate, a, b) +
+            surrogate_common(surrogate, surrogate_offset(surrogate, a), surrogate_offset(surrogate, b));
     }
     surrogate->factor[i * surrogate->capacity + i] += noise_of(surrogate, observation);
     if (!factor_row(surrogate, i)) {
@@ -526,194 +483,4 @@ void search_surrogate_append(struct search_surrogate *surrogate, const struct se
     surrogate->outputs[i] =
         (compress(surrogate, observation->log_value - offset) - surrogate->center) / surrogate->scale;
     solve_weights(surrogate, surrogate->count);
-}
-
-/* --- prediction ------------------------------------------------------------------------------------------------------
- */
-
-/* A block of configurations: their levels, knob by knob, and their offsets. */
-struct candidate_block {
-    uint8_t levels[SEARCH_FEATURES_MAX][BLOCK];
-    float offsets[BLOCK];
-};
-
-static void gather(const struct search_surrogate *self, const uint32_t *configs, size_t count,
-                   struct candidate_block *block)
-{
-    for (uint32_t f = 0; f < self->space->feature_count; f++) {
-        const uint8_t *levels = self->space->levels + (size_t)f * self->space->config_count;
-        for (size_t j = 0; j < BLOCK; j++) {
-            block->levels[f][j] = levels[configs[j < count ? j : 0]];
-        }
-    }
-    for (size_t j = 0; j < BLOCK; j++) {
-        block->offsets[j] = (float)offset_of(self, configs[j < count ? j : 0]);
-    }
-}
-
-/* Covariances of one configuration with a block. */
-static void cross_covariance(const struct search_surrogate *self, size_t config, const struct candidate_block *block,
-                             float *restrict out)
-{
-    const bool is_product = self->kernel == SEARCH_KERNEL_PRODUCT;
-    const float amplitude = (float)amplitude_of(self), root = sqrtf(5);
-    const float common = (float)self->common, slope = (float)(self->slope * offset_of(self, config));
-    const float *table = self->tables_single;
-    for (size_t j = 0; j < BLOCK; j++) {
-        out[j] = is_product ? amplitude : 0;
-    }
-    for (uint32_t f = 0; f < self->space->feature_count; f++) {
-        const uint8_t *levels = block->levels[f];
-        const uint32_t level_count = self->space->features[f].level_count;
-        const float *line = table + (size_t)search_space_level(self->space, f, config) * level_count;
-        if (is_product) {
-            for (size_t j = 0; j < BLOCK; j++) {
-                out[j] *= line[levels[j]];
-            }
-        } else {
-            for (size_t j = 0; j < BLOCK; j++) {
-                out[j] += line[levels[j]];
-            }
-        }
-        table += (size_t)level_count * level_count;
-    }
-    for (size_t j = 0; j < BLOCK && !is_product; j++) {
-        const float s = root * sqrtf(out[j]);
-        out[j] = amplitude * (1 + s + s * s / 3) * expf(-s);
-    }
-#pragma omp simd
-    for (size_t j = 0; j < BLOCK; j++) {
-        out[j] += common + slope * block->offsets[j];
-    }
-}
-
-/* block row i = (L^-1 k)_i for the configurations of the block; means gathers k' weights. */
-static void project(struct search_surrogate *self, const struct candidate_block *candidates, double *restrict means,
-                    double *restrict variances)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        float *restrict line = self->block + i * BLOCK;
-        const double *row = self->factor + i * self->capacity, weight = self->weights[i];
-        const float inverse = (float)(1 / row[i]);
-        cross_covariance(self, self->rows[i].config, candidates, line);
-#pragma omp simd
-        for (size_t j = 0; j < BLOCK; j++) {
-            means[j] += weight * (double)line[j];
-        }
-        for (size_t k = 0; k < i; k++) {
-            const float *earlier = self->block + k * BLOCK, element = (float)row[k];
-#pragma omp simd
-            for (size_t j = 0; j < BLOCK; j++) {
-                line[j] -= element * earlier[j];
-            }
-        }
-#pragma omp simd
-        for (size_t j = 0; j < BLOCK; j++) {
-            line[j] *= inverse;
-            variances[j] -= (double)(line[j] * line[j]);
-        }
-    }
-}
-
-static void prior_variances(const struct search_surrogate *self, const struct candidate_block *block, double *variances)
-{
-    for (size_t j = 0; j < BLOCK; j++) {
-        variances[j] =
-            amplitude_of(self) + common_covariance(self, (double)block->offsets[j], (double)block->offsets[j]);
-    }
-}
-
-void search_surrogate_predict(struct search_surrogate *surrogate, const uint32_t *configs, size_t count, double *means,
-                              double *deviations)
-{
-    struct candidate_block block;
-    for (size_t first = 0; first < count; first += BLOCK) {
-        const size_t some = count - first < BLOCK ? count - first : BLOCK;
-        double block_means[BLOCK] = {0}, variances[BLOCK];
-        gather(surrogate, configs + first, some, &block);
-        prior_variances(surrogate, &block, variances);
-        project(surrogate, &block, block_means, variances);
-        for (size_t j = 0; j < some; j++) {
-            const double offset = surrogate->offsets ? surrogate->offsets[configs[first + j]] : 0;
-            means[first + j] = offset + surrogate->center + surrogate->scale * block_means[j];
-            deviations[first + j] = surrogate->scale * sqrt(fmax(variances[j], 1e-12));
-        }
-    }
-}
-
-void search_surrogate_covariance(struct search_surrogate *surrogate, const uint32_t *configs, size_t count,
-                                 double *covariance)
-{
-    const double square = surrogate->scale * surrogate->scale;
-    struct candidate_block block;
-    double means[BLOCK] = {0}, variances[BLOCK] = {0};
-    if (count > SEARCH_JOINT_MAX) {
-        BUG("joint covariance of %zu configurations, at most %d", count, SEARCH_JOINT_MAX);
-    }
-    gather(surrogate, configs, count, &block);
-    project(surrogate, &block, means, variances);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double value = covariance_of(surrogate, configs[i], configs[j]) +
-                           common_covariance(surrogate, (double)block.offsets[i], (double)block.offsets[j]);
-            for (size_t k = 0; k < surrogate->count; k++) {
-                value -= (double)(surrogate->block[k * BLOCK + i] * surrogate->block[k * BLOCK + j]);
-            }
-            covariance[i * count + j] = covariance[j * count + i] = square * value;
-        }
-    }
-}
-
-/* Sum over the references of cov^2, in units of scale^2, for each configuration of a block. */
-static void sum_reductions(struct search_surrogate *self, const uint32_t *references, size_t reference_count,
-                           const struct candidate_block *candidates, double *sums)
-{
-    for (size_t r = 0; r < reference_count; r++) {
-        float covariances[BLOCK];
-        cross_covariance(self, references[r], candidates, covariances);
-        for (size_t k = 0; k < self->count; k++) {
-            const float element = self->reference[k * BLOCK + r], *line = self->block + k * BLOCK;
-#pragma omp simd
-            for (size_t j = 0; j < BLOCK; j++) {
-                covariances[j] -= element * line[j];
-            }
-        }
-        for (size_t j = 0; j < BLOCK; j++) {
-            sums[j] += (double)(covariances[j] * covariances[j]);
-        }
-    }
-}
-
-void search_surrogate_reduction(struct search_surrogate *surrogate, const uint32_t *references, size_t reference_count,
-                                const uint32_t *configs, size_t count, double *out)
-{
-    struct candidate_block block;
-    double ignored[BLOCK] = {0}, variances[BLOCK], total = 0;
-    if (reference_count > SEARCH_JOINT_MAX) {
-        BUG("%zu reference configurations, at most %d", reference_count, SEARCH_JOINT_MAX);
-    }
-    gather(surrogate, references, reference_count, &block);
-    prior_variances(surrogate, &block, variances);
-    project(surrogate, &block, ignored, variances);
-    memcpy(surrogate->reference, surrogate->block, surrogate->count * BLOCK * sizeof *surrogate->block);
-    for (size_t r = 0; r < reference_count; r++) {
-        total += variances[r];
-    }
-    for (size_t first = 0; first < count; first += BLOCK) {
-        const size_t some = count - first < BLOCK ? count - first : BLOCK;
-        double sums[BLOCK] = {0};
-        gather(surrogate, configs + first, some, &block);
-        prior_variances(surrogate, &block, variances);
-        project(surrogate, &block, ignored, variances);
-        sum_reductions(surrogate, references, reference_count, &block, sums);
-        for (size_t j = 0; j < some; j++) {
-            out[first + j] =
-                sums[j] / (fmax(variances[j], 1e-12) + exp(surrogate->unknowns[LOG_NOISE])) / fmax(total, 1e-12);
-        }
-    }
-}
-
-double search_surrogate_noise(const struct search_surrogate *surrogate)
-{
-    return surrogate->scale * exp(surrogate->unknowns[LOG_NOISE] / 2);
 }
