@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/search_question.h"
 #include "cli/search_texts.h"
+#include "cli/tune_ledger.h"
 
 enum {
     FAILURES_IN_A_ROW_MAX = 10, /* from the first run on: then something else than the configurations is wrong */
@@ -20,7 +21,7 @@ enum {
 struct tune_options {
     struct question_options question;
     struct search_question_options search;
-    const char *run, *record, *unit;
+    const char *run, *record, *unit, *ledger;
     uint64_t runs;
     double budget_s, limit_s;
 };
@@ -31,6 +32,7 @@ struct tune {
     const char *names[QUESTION_VALUES_MAX];
     struct tune_table *table;
     struct tune_store store;
+    struct tune_ledger ledger;
     struct search_summary summary;
     struct report report;
     double spent_s, per_unit; /* per_unit: the command's number times this is what is recorded */
@@ -99,9 +101,13 @@ static struct tune_row row_of(const struct tune *tune, const struct search_propo
                              .note = search_reason_name(proposal->reason)};
 }
 
-static enum status keep(const struct tune *tune, const struct tune_row *row, struct error *error)
+static enum status keep(struct tune *tune, const struct tune_row *row, struct error *error)
 {
-    return tune->table != NULL ? tune->store.keep(tune->store.context, row, error) : STATUS_OK;
+    enum status status = tune->table != NULL ? tune->store.keep(tune->store.context, row, error) : STATUS_OK;
+    if (status == STATUS_OK && tune->ledger.ledger != NULL) {
+        status = tune_ledger_keep(&tune->ledger, &tune->search, row, error);
+    }
+    return status;
 }
 
 static void show_run(struct tune *tune, const struct search_proposal *proposal, const struct tune_row *row)
@@ -201,11 +207,16 @@ static enum status open_record(struct tune *tune, struct error *error)
     for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
         tune->names[v] = scenario_variable_get(scenario, v)->name;
     }
-    if (tune->options->record == NULL) {
-        return STATUS_OK;
+    enum status status = STATUS_OK;
+    if (tune->options->ledger != NULL) {
+        status = tune_ledger_open(&tune->ledger, tune->options->ledger, tune->search.question,
+                                  tune->options->run ? tune->options->run : tune->options->search.replay, error);
     }
-    enum status status = tune_table_open(tune->options->record, tune->names, scenario_variable_count(scenario),
-                                         search_value_name(&tune->search), &tune->table, &tune->store, error);
+    if (status != STATUS_OK || tune->options->record == NULL) {
+        return status;
+    }
+    status = tune_table_open(tune->options->record, tune->names, scenario_variable_count(scenario),
+                             search_value_name(&tune->search), &tune->table, &tune->store, error);
     return status == STATUS_OK ? search_question_read(&tune->search, tune->options->record, error) : status;
 }
 
@@ -292,6 +303,7 @@ static enum status tune_space(struct question *question, const struct tune_optio
     }
     report_release(&tune->report);
     tune_table_close(tune->table);
+    ledger_close(tune->ledger.ledger);
     search_question_release(&tune->search);
     free(tune);
     return status;
@@ -328,6 +340,7 @@ int command_tune(int argc, char **argv)
                                       {0, "run", OPTION_TEXT, &options.run, 0, 0},
                                       {0, "replay", OPTION_TEXT, &options.search.replay, 0, 0},
                                       {0, "record", OPTION_TEXT, &options.record, 0, 0},
+                                      {0, "ledger", OPTION_TEXT, &options.ledger, 0, 0},
                                       {0, "unit", OPTION_TEXT, &options.unit, 0, 0},
                                       {0, "runs", OPTION_COUNT, &options.runs, 1, SEARCH_RUNS_MAX},
                                       {0, "budget", OPTION_DURATION, &options.budget_s, 0, 0},

@@ -44,7 +44,8 @@ int command_tune(int argc, char **argv);
 
 #define TUNE_SUMMARY "propose, run, record, again, until nothing is expected to be gained"
 #define TUNE_USAGE                                                                                                     \
-    "tune SCENARIO --run 'COMMAND {KNOB} ...'|--replay TABLE [--record FILE] [--budget T] [--runs N] [--unit U] "      \
+    "tune SCENARIO --run 'COMMAND {KNOB} ...'|--replay TABLE [--record FILE] [--ledger FILE] [--budget T] [--runs N] " \
+    "[--unit U] "                                                                                                      \
     "[--config-limit T] [--objective WHAT] [--vary NAMES] [--where EXPR] [--compile-cost T] [--restart-cost T] "       \
     "[--repeats N] [--stop-gain P] [--seed N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] "         \
     "[--calibration C] [--form FORM] [--level P] [--format text|json|csv]"
@@ -65,6 +66,7 @@ int command_tune(int argc, char **argv);
     "                        searched\n"                                                                               \
     "  --record FILE         append-only CSV of forecasts (outcome frozen) and runs; read first if it is there;\n"     \
     "                        fit for --measured of propose\n"                                                          \
+    "  --ledger FILE         keep forecasts and runs in this ledger as well (`occam ledger`)\n"                        \
     "  --budget T            end after this time in runs; a replay counts the stated costs\n"                          \
     "  --runs N              end after N runs\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                        \
     "Examples:\n"                                                                                                      \

@@ -34,24 +34,38 @@ const char *search_reason_name(enum search_reason reason)
     return names[reason];
 }
 
+static enum status no_room(size_t runs, struct error *error)
+{
+    return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", runs);
+}
+
 /* Room for as many runs as there are, and a batch. */
 static enum status reserve(struct search_engine *self, size_t runs, struct error *error)
 {
+    const size_t capacity = runs < 32 ? 64 : 2 * runs;
     if (runs <= self->run_capacity) {
         return STATUS_OK;
     }
-    const size_t capacity = runs < 32 ? 64 : 2 * runs;
     struct search_run *grown = realloc(self->runs, capacity * sizeof *grown);
-    self->runs = grown ? grown : self->runs;
-    struct search_observation *rows = realloc(self->rows, capacity * sizeof *rows);
-    self->rows = rows ? rows : self->rows;
-    uint32_t *tried = realloc(self->tried, capacity * sizeof *tried);
-    self->tried = tried ? tried : self->tried;
-    bool *did_run = realloc(self->did_run, capacity * sizeof *did_run);
-    self->did_run = did_run ? did_run : self->did_run;
-    if (!grown || !rows || !tried || !did_run) {
-        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", runs);
+    if (!grown) {
+        return no_room(runs, error);
     }
+    self->runs = grown;
+    struct search_observation *rows = realloc(self->rows, capacity * sizeof *rows);
+    if (!rows) {
+        return no_room(runs, error);
+    }
+    self->rows = rows;
+    uint32_t *tried = realloc(self->tried, capacity * sizeof *tried);
+    if (!tried) {
+        return no_room(runs, error);
+    }
+    self->tried = tried;
+    bool *did_run = realloc(self->did_run, capacity * sizeof *did_run);
+    if (!did_run) {
+        return no_room(runs, error);
+    }
+    self->did_run = did_run;
     self->run_capacity = capacity;
     search_surrogate_free(self->surrogate);
     return search_surrogate_create(self->space, self->options.kernel, self->prior, capacity + SEARCH_BATCH_MAX,

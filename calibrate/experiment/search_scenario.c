@@ -21,6 +21,11 @@ struct collector {
     size_t capacity;
 };
 
+static enum status no_room(size_t configs, struct error *error)
+{
+    return error_set(error, STATUS_NO_MEMORY, "no memory for %zu configurations", configs);
+}
+
 static enum status grow(struct collector *self, struct error *error)
 {
     struct search_scenario *out = self->out;
@@ -34,16 +39,25 @@ static enum status grow(struct collector *self, struct error *error)
     }
     const size_t capacity = self->capacity ? 2 * self->capacity : 1024;
     uint64_t *indices = realloc(out->indices, capacity * sizeof *indices);
-    out->indices = indices ? indices : out->indices;
-    double *values = realloc(out->values, capacity * out->variable_count * sizeof *values);
-    out->values = values ? values : out->values;
-    double *logs = realloc(out->log_values, capacity * sizeof *logs);
-    out->log_values = logs ? logs : out->log_values;
-    double *sigmas = realloc(self->sigmas, capacity * sizeof *sigmas);
-    self->sigmas = sigmas ? sigmas : self->sigmas;
-    if (!indices || !values || !logs || !sigmas) {
-        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu configurations", capacity);
+    if (!indices) {
+        return no_room(capacity, error);
     }
+    out->indices = indices;
+    double *values = realloc(out->values, capacity * out->variable_count * sizeof *values);
+    if (!values) {
+        return no_room(capacity, error);
+    }
+    out->values = values;
+    double *logs = realloc(out->log_values, capacity * sizeof *logs);
+    if (!logs) {
+        return no_room(capacity, error);
+    }
+    out->log_values = logs;
+    double *sigmas = realloc(self->sigmas, capacity * sizeof *sigmas);
+    if (!sigmas) {
+        return no_room(capacity, error);
+    }
+    self->sigmas = sigmas;
     self->capacity = capacity;
     return STATUS_OK;
 }

@@ -23,7 +23,7 @@ enum {
 };
 
 struct shape {
-    size_t rows, first[2], within[2][2]; /* [with prior, without][1 %, 5 %]: runs, RUNS_MOST + 1 when not reached */
+    size_t rows, within[2][2]; /* [with prior, without][1 %, 5 %]: runs, RUNS_MOST + 1 when not reached */
     size_t forecasts[2], inside[2];
     double start_fraction; /* best over time of the first run, with the prior */
 };
@@ -167,11 +167,6 @@ static void replay_group(struct replay *replay, uint32_t group)
         const double sigma = predict_group(replay, group, inside, count, logs);
         search_shape(replay, &space, inside, &(struct search_prior){logs, sigma}, group + 1, shape);
         search_shape(replay, &space, inside, NULL, group + 1, shape);
-        if (getenv("VERBOSE")) {
-            fprintf(stderr, "group %u rows %zu sigma %.3f first %.3f within 1%% %zu 5%% %zu; alone %zu %zu\n", group,
-                    count, sigma, shape->start_fraction, shape->within[0][0], shape->within[0][1], shape->within[1][0],
-                    shape->within[1][1]);
-        }
         search_space_release(&space);
     }
     free(inside);

@@ -104,12 +104,19 @@ static enum status search_once(struct replay *replay, enum method method, size_t
     return status;
 }
 
+/* From a scenario nothing is drawn: one search stands for all. */
+static size_t repeats_of(const struct replay *replay, enum method method)
+{
+    return method == METHOD_PRIOR ? 1 : replay->repeats;
+}
+
 static void search_all(struct replay *replay, enum method method)
 {
     struct error first = {0};
+    const size_t repeats = repeats_of(replay, method);
     replay->forecasts = replay->inside = 0;
 #pragma omp parallel for schedule(dynamic)
-    for (size_t r = 0; r < replay->repeats; r++) {
+    for (size_t r = 0; r < repeats; r++) {
         struct error error = {0};
         if (search_once(replay, method, r, &error) != STATUS_OK) {
 #pragma omp critical
@@ -126,7 +133,7 @@ static void print_searches(const struct replay *replay, enum method method)
     printf("| %s |", method_names[method]);
     for (size_t k = 0; k < CHECKPOINTS; k++) {
         double sum = 0, squares = 0;
-        const size_t runs = checkpoints[k], count = replay->repeats;
+        const size_t runs = checkpoints[k], count = repeats_of(replay, method);
         if (runs > replay->runs) {
             printf(" - |");
             continue;
@@ -137,6 +144,10 @@ static void print_searches(const struct replay *replay, enum method method)
         for (size_t r = 0; r < count; r++) {
             const double distance = replay->fractions[r * replay->runs + runs - 1] - sum / (double)count;
             squares += distance * distance;
+        }
+        if (count == 1) {
+            printf(" %.3f |", sum);
+            continue;
         }
         printf(" %.3f ± %.3f |", sum / (double)count, sqrt(squares / ((double)count * fmax((double)count - 1, 1))));
     }

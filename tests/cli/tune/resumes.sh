@@ -27,3 +27,8 @@ echo "exit $?"
 cut -d, -f11 "$SCRATCH/killed.csv" | tr '\n' ' '
 echo
 head -n 1 "$SCRATCH/killed.csv"
+# forecasts and runs in a ledger
+tune --ledger "$SCRATCH/ledger.sqlite" --runs 3 > /dev/null
+echo "exit $?"
+"$OCCAM" ledger check --ledger "$SCRATCH/ledger.sqlite" | sed 's|.*/||'
+"$OCCAM" ledger list --ledger "$SCRATCH/ledger.sqlite" | sed 's|.*/||' | head -n 1
