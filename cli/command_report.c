@@ -95,7 +95,37 @@ static void rank(struct report_answer *answer)
                        question->timed ? reason.text : question->untimed.text);
 }
 
-static enum status write_report(const struct report_answer *answer, bool html, struct error *error)
+/* The next runs worth their cost, as `occam propose` ranks them; without any the report says why. */
+static void propose(struct report_answer *answer)
+{
+    struct question *question = answer->request.question;
+    struct search_question_options options;
+    struct search_summary summary;
+    struct error reason = {0};
+    enum status status = STATUS_OK;
+
+    if (!answer->has_sweep || answer->sweep.feasible_count > REPORT_SEARCH_MAX) {
+        (void)snprintf(answer->no_proposals, sizeof answer->no_proposals, "%s",
+                       answer->has_sweep ? "the space is large: occam propose --vary or --where narrows it"
+                                         : answer->no_sweep);
+        return;
+    }
+    search_question_options_init(&options);
+    status = search_question_open(&answer->search, question, &options, &reason);
+    for (size_t i = 0; i < answer->tables->count && status == STATUS_OK; i++)
+        if (report_table_has_knobs(answer->tables->items[i], question->scenario))
+            status = search_question_read(&answer->search, answer->tables->items[i], &reason);
+    if (status == STATUS_OK)
+        status = search_engine_propose(answer->search.engine, REPORT_PROPOSALS, answer->proposals,
+                                       &answer->proposal_count, &summary, &reason);
+    answer->run_count = answer->search.read_runs;
+    if (status != STATUS_OK) {
+        answer->proposal_count = 0;
+        (void)error_describe(&reason, answer->no_proposals, sizeof answer->no_proposals);
+    }
+}
+
+static enum status write_report(struct report_answer *answer, bool html, struct error *error)
 {
     struct page page = {.html = html};
     enum status status = STATUS_OK;
@@ -135,8 +165,10 @@ static enum status answer_question(struct question *question, struct curve_optio
         status = predict(answer, error);
     if (status == STATUS_OK) {
         rank(answer);
+        propose(answer);
         status = write_report(answer, html, error);
     }
+    search_question_release(&answer->search);
     config_sweep_release(&answer->sweep);
     report_figures_release(answer);
     free(answer);

@@ -63,6 +63,17 @@ bool report_is_figure_table(const char *path)
     return figures_of(path) != NULL;
 }
 
+bool report_table_has_knobs(const char *path, const struct scenario *scenario)
+{
+    char header[HEADER_BYTES];
+
+    read_header(path, header);
+    for (size_t i = 0; i < scenario_knob_count(scenario); i++)
+        if (!header_has(header, scenario_variable_get(scenario, i)->name))
+            return false;
+    return header_has(header, "time_us");
+}
+
 /* Fills one figure; what the question does not allow is its reason, what went wrong here is the status. */
 static enum status add_figure(struct report_answer *answer, const char *figure, const struct plot_request *request,
                               size_t number, struct error *error)

@@ -358,136 +358,48 @@ static void write_figures(struct page *page, const struct report_answer *answer)
     page_section_end(page);
 }
 
-/* ---- what stands on what ----------------------------------------------------------------------------------------- */
-
-static const char *const source_headings[] = {"input", "value", "unit", "from"};
-
-static void write_launch_sources(struct page *page, const struct prediction *prediction)
+static void write_proposals(struct page *page, struct report_answer *answer)
 {
-    char value[32], name[KERNEL_NAME_SIZE + 64];
+    static const char *const headings[] = {"rank", "configuration", "expected", "from", "to", "best with", "reason"};
+    const bool throughput = answer->search.is_throughput;
 
-    for (uint32_t k = 0; prediction->has_layer && k < prediction->layer.kernel_count; k++) {
-        const struct kernel_case *kernel = &prediction->layer.kernels[k];
-        const struct {
-            const char *what;
-            double value;
-            const char *unit;
-            enum input_source source;
-        } rows[] = {{"registers per thread", kernel->launch.registers_per_thread, "", kernel->launch.registers_source},
-                    {"dynamic SMEM", (double)kernel->launch.dynamic_smem_bytes, "B", kernel->launch.smem_source},
-                    {"grid", (double)kernel->launch.grid_ctas, "CTAs", kernel->launch.grid_source},
-                    {"iterations of a CTA", kernel->loop.iterations, "", kernel->loop.source}};
+    page_table(page, throughput ? "The next runs worth their cost, tokens/s" : "The next runs worth their cost, us",
+               headings, sizeof headings / sizeof headings[0]);
+    for (size_t i = 0; i < answer->proposal_count; i++) {
+        const struct search_proposal *proposal = &answer->proposals[i];
+        const double ends[] = {proposal->value, throughput ? proposal->value_hi : proposal->value_lo,
+                               throughput ? proposal->value_lo : proposal->value_hi};
+        char rank[32], config[CONFIG_TEXT_SIZE], numbers[3][32], best[QUANTITY_TEXT_SIZE];
+        const char *cells[] = {number_format((double)(i + 1), rank),
+                               search_config_text(&answer->search, proposal->config, config, sizeof config),
+                               "-",
+                               "-",
+                               "-",
+                               quantity_percent(proposal->best_probability, best),
+                               search_reason_name(proposal->reason)};
 
-        if (kernel->skipped)
-            continue;
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-            (void)snprintf(name, sizeof name, "%s: %s", kernel->name, rows[i].what);
-            page_row(page, (const char *const[]){name, number_format_digits(rows[i].value, 6, value), rows[i].unit,
-                                                 input_source_name(rows[i].source)});
-        }
+        for (int k = 0; k < 3; k++)
+            if (isfinite(ends[k]))
+                cells[2 + k] = number_format_digits(search_shown_value(&answer->search, ends[k]), 4, numbers[k]);
+        page_row(page, cells);
     }
+    page_table_end(page);
 }
 
-static void write_parameters(struct page *page, const struct question *question)
-{
-    char value[32];
-
-    for (int i = 0; i < PARAMETER_COUNT; i++) {
-        const struct model_parameter *parameter = &question->parameters.items[i];
-        const struct parameter_description *description = parameter_describe((enum parameter_id)i);
-
-        page_row(page, (const char *const[]){description->name, number_format_digits(parameter->value, 4, value),
-                                             description->unit, input_source_name(parameter->source)});
-    }
-}
-
-static void write_device_figures(struct page *page, const struct gpu_device *device)
-{
-    char value[32], from[512];
-
-    for (int i = 0; i < GPU_FIGURE_COUNT; i++) {
-        const struct gpu_figure *figure = &device->figures[i];
-
-        if (figure->source == INPUT_SOURCE_ABSENT)
-            continue;
-        (void)snprintf(from, sizeof from, "%s: %s", input_source_name(figure->source), figure->citation);
-        page_row(page, (const char *const[]){
-                           gpu_figure_column((enum gpu_figure_id)i),
-                           number_format_digits(figure->value / gpu_figure_si_factor((enum gpu_figure_id)i), 6, value),
-                           gpu_figure_unit((enum gpu_figure_id)i), from});
-    }
-}
-
-static void write_sources(struct page *page, const struct report_answer *answer)
+static void write_proposal(struct page *page, struct report_answer *answer)
 {
     const struct question *question = answer->request.question;
-    size_t counts[INPUT_SOURCE_COUNT] = {0};
-
-    for (int i = 0; i < PARAMETER_COUNT; i++)
-        counts[question->parameters.items[i].source]++;
-    page_section(page, "sources", "What is measured, fitted, assumed");
-    page_paragraph(page, "Of %d model parameters %zu are fitted and %zu assumed (%s). The step-time law: %s.",
-                   PARAMETER_COUNT, counts[INPUT_SOURCE_FITTED], counts[INPUT_SOURCE_ASSUMED],
-                   question->parameters.calibration, question->step_basis);
-    page_table(page, "The kernels of a layer, as asked", source_headings, 4);
-    write_launch_sources(page, &answer->asked);
-    page_table_end(page);
-    page_table(page, "Model parameters", source_headings, 4);
-    write_parameters(page, question);
-    page_table_end(page);
-    page_table(page, "Figures of the GPU", source_headings, 4);
-    write_device_figures(page, question->device);
-    page_table_end(page);
-    page_section_end(page);
-}
-
-static void write_accuracy(struct page *page, const struct question *question)
-{
-    const struct calibration *calibration = question->calibration;
-
-    page_section(page, "accuracy", "Held-out accuracy");
-    if (calibration == NULL) {
-        page_paragraph(page,
-                       "None: without a calibration nothing was held out. The intervals are those of assumed "
-                       "parameters. occam calibrate learns from measured rows, occam validate judges the result.");
-        page_section_end(page);
-        return;
-    }
-    page_paragraph(page,
-                   "%s was learnt from %u rows of %s on %s. Its intervals are %.3g standard deviations wide to each "
-                   "side: so far that %.4g %% of those rows, each held out of the fit in turn, were inside. Error of "
-                   "the form and noise: %.3g %%.",
-                   calibration->name, calibration->row_count,
-                   calibration->scenario[0] == '\0' ? "an unnamed scenario" : calibration->scenario,
-                   calibration->device[0] == '\0' ? "an unnamed GPU" : calibration->device, calibration->stretch,
-                   100.0 * calibration->interval_level, 100.0 * expm1(calibration->form_log_sigma));
-    if (question->other_calibration_device || question->other_calibration_kernel)
-        page_paragraph(page,
-                       "It is used here for another %s: nothing of this use was held out, and everything "
-                       "extrapolates.",
-                       question->other_calibration_device ? "GPU" : "kernel");
-    page_section_end(page);
-}
-
-static void write_proposal(struct page *page, const struct report_answer *answer)
-{
-    const struct sweep_result *sweep = &answer->sweep;
-    const struct question *question = answer->request.question;
-    char config[CONFIG_TEXT_SIZE];
 
     page_section(page, "proposal", "What to try next");
-    if (!answer->has_sweep || sweep->entry_count == 0) {
-        page_paragraph(page, "Nothing: there is no ranking.");
-    } else if (memcmp(sweep->entries[0].values, question->base,
-                      scenario_knob_count(question->scenario) * sizeof *question->base) == 0) {
-        page_paragraph(page, "The base itself is the best by prediction.");
+    if (answer->proposal_count == 0) {
+        page_paragraph(page, "No proposal: %s.",
+                       answer->no_proposals[0] != '\0' ? answer->no_proposals : "every configuration was run");
     } else {
-        page_paragraph(page, "Measure %s first: it has the least predicted time.%s",
-                       configuration_text(question, sweep->entries[0].values, false, config),
-                       tie_count(sweep) > 0
-                           ? " Those not told from it are next; whichever of them is faster on the GPU, "
-                             "the loss is within the intervals."
-                           : "");
+        write_proposals(page, answer);
+        page_paragraph(page,
+                       "As occam propose ranks them, told of %zu measured row%s: exploit is the best expected, explore "
+                       "where most may be gained from knowing, settle the best once more.",
+                       answer->run_count, answer->run_count == 1 ? "" : "s");
     }
     if (question->calibration == NULL && question->timed)
         page_paragraph(page, "A calibration from about 24 measured rows narrows the intervals most (occam measure, "
@@ -538,7 +450,7 @@ static void write_provenance(struct page *page, const struct report_answer *answ
     page_section_end(page);
 }
 
-void report_write(struct page *page, const struct report_answer *answer)
+void report_write(struct page *page, struct report_answer *answer)
 {
     static const char *const ids[] = {"question", "answer",   "configurations", "figures",
                                       "sources",  "accuracy", "proposal",       "provenance"};
@@ -559,8 +471,8 @@ void report_write(struct page *page, const struct report_answer *answer)
     write_answer(page, answer);
     write_configurations(page, answer);
     write_figures(page, answer);
-    write_sources(page, answer);
-    write_accuracy(page, question);
+    report_write_sources(page, answer);
+    report_write_accuracy(page, answer);
     write_proposal(page, answer);
     write_provenance(page, answer, date);
     page_end(page);
