@@ -12,7 +12,8 @@
 #include "cli/prediction.h"
 
 enum {
-    GRID_STEPS = 100
+    GRID_STEPS = 100,
+    GRID_STEPS_VARIANT = 32 /* its kernels are predicted anew at each */
 };
 
 /* Findings at the nominal concurrency; then, where tok_s and a time were both measured, the batch that ran. */
@@ -181,10 +182,10 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Whole numbers from lo to hi, evenly spaced by difference and by ratio: laws bend most where the batch is small. */
-static void add_grid(double lo, double hi, struct number_list *list)
+static void add_grid(double lo, double hi, int steps, struct number_list *list)
 {
-    for (int i = 0; i <= GRID_STEPS; i++) {
-        const double share = (double)i / GRID_STEPS;
+    for (int i = 0; i <= steps; i++) {
+        const double share = (double)i / steps;
 
         add_concurrency(fmin(hi, ceil(lo + (hi - lo) * share)), list);
         add_concurrency(fmin(hi, ceil(lo * pow(hi / lo, share))), list);
@@ -209,7 +210,7 @@ enum status throughput_curve_dense(struct question *question, const struct throu
     /* The variant's kernels want whole requests; a measured batch is a mean and need not be one. */
     for (uint32_t i = 0; !variant && i < question->serving.point_count; i++)
         add_concurrency(question->serving.points[i].concurrency, &list);
-    add_grid(lo, hi, &list);
+    add_grid(lo, hi, variant ? GRID_STEPS_VARIANT : GRID_STEPS, &list);
     qsort(list.items, list.count, sizeof list.items[0], compare_numbers);
     for (size_t i = 0; i < list.count && status == STATUS_OK; i++)
         status = make_point(question, list.items[i], dense, error);
