@@ -4,11 +4,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cli/measured_points.h"
 #include "cli/prediction.h"
+
+enum {
+    GRID_STEPS = 100,
+    GRID_STEPS_VARIANT = 32 /* its kernels are predicted anew at each */
+};
 
 /* Findings at the nominal concurrency; then, where tok_s and a time were both measured, the batch that ran. */
 static enum status use_points(struct question *question, struct error *error)
@@ -166,6 +172,49 @@ static void measured_range(const struct serving_model *serving, struct throughpu
         curve->measured_lo = fmin(curve->measured_lo, serving->points[i].concurrency);
         curve->measured_hi = fmax(curve->measured_hi, serving->points[i].concurrency);
     }
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Whole numbers from lo to hi, evenly spaced by difference and by ratio: laws bend most where the batch is small. */
+static void add_grid(double lo, double hi, int steps, struct number_list *list)
+{
+    for (int i = 0; i <= steps; i++) {
+        const double share = (double)i / steps;
+
+        add_concurrency(fmin(hi, ceil(lo + (hi - lo) * share)), list);
+        add_concurrency(fmin(hi, ceil(lo * pow(hi / lo, share))), list);
+    }
+}
+
+enum status throughput_curve_dense(struct question *question, const struct throughput_curve *curve, bool variant,
+                                   struct throughput_curve *dense, struct error *error)
+{
+    struct number_list list = {0};
+    double lo = curve->measured_lo, hi = curve->measured_hi;
+    enum status status = STATUS_OK;
+
+    *dense = *curve;
+    dense->count = 0;
+    dense->has_variant = variant && curve->has_variant;
+    for (size_t i = 0; i < curve->count; i++) {
+        add_concurrency(curve->points[i].concurrency, &list);
+        lo = fmin(lo, curve->points[i].concurrency);
+        hi = fmax(hi, curve->points[i].concurrency);
+    }
+    /* The variant's kernels want whole requests; a measured batch is a mean and need not be one. */
+    for (uint32_t i = 0; !variant && i < question->serving.point_count; i++)
+        add_concurrency(question->serving.points[i].concurrency, &list);
+    add_grid(lo, hi, variant ? GRID_STEPS_VARIANT : GRID_STEPS, &list);
+    qsort(list.items, list.count, sizeof list.items[0], compare_numbers);
+    for (size_t i = 0; i < list.count && status == STATUS_OK; i++)
+        status = make_point(question, list.items[i], dense, error);
+    return status;
 }
 
 enum status throughput_curve_make(struct question *question, const struct curve_options *options,

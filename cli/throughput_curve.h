@@ -56,5 +56,9 @@ struct throughput_curve {
  * may be without a scenario where points are given: then the curve is that of their law alone. */
 MUST_CHECK enum status throughput_curve_make(struct question *question, const struct curve_options *options,
                                              struct throughput_curve *curve, struct error *error);
+/* The same law between curve's concurrencies and the measured ones, in rising order and dense enough to be drawn as a
+ * line. variant: with the variant's figures, and at whole concurrencies besides curve's own. Initialises *dense. */
+MUST_CHECK enum status throughput_curve_dense(struct question *question, const struct throughput_curve *curve,
+                                              bool variant, struct throughput_curve *dense, struct error *error);
 
 #endif
