@@ -46,8 +46,9 @@ struct throughput_curve {
     size_t count;
     struct curve_point points[NUMBER_LIST_MAX];
     bool has_variant;
-    char variant_reason[512];        /* why the variant has no figures; "" if it has */
-    double measured_lo, measured_hi; /* least and largest measured concurrency; NaN without measured points */
+    char variant_reason[512];           /* why the variant has no figures; "" if it has */
+    double offered[SERVING_POINTS_MAX]; /* of each measured point, where about as many ran; else NaN */
+    double measured_lo, measured_hi; /* of both: least and largest measured concurrency; NaN without measured points */
     double itl_limit_ms;             /* NaN: none */
     double within_itl_limit;         /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */
 };
