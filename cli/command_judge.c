@@ -206,8 +206,8 @@ static enum status decide(const struct judge_options *options, struct judgement 
     }
     for (size_t i = 0; i < count; i++) {
         const struct judged_condition *condition = &judgement->files.conditions[i];
-        samples[i] = (struct effect_samples){condition->base, condition->variant, condition->base_count,
-                                             condition->variant_count, condition->paired};
+        samples[i] = (struct effect_samples){condition->base,          condition->variant, condition->base_count,
+                                             condition->variant_count, condition->paired,  condition->rounding};
     }
     effect_options_init(&judgement->options);
     judgement->options.claim = judgement->hypothesis != NULL ? judgement->hypothesis->claim : EFFECT_CHANGES;

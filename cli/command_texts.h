@@ -453,7 +453,7 @@ int command_help(int argc, char **argv);
     "  parity                predicted against measured: tables of measure, or of validate --predictions\n"            \
     "  errors                the error by the value of each knob, of the same tables\n"                                \
     "  saturation            bandwidth over bytes in flight: tables of the bandwidth benchmarks\n"                     \
-    "  regret                best found over runs: a table with columns method, runs, fraction\n"                      \
+    "  regret                best found over runs: columns method, runs, fraction, or the record of tune\n"            \
     "  scorecard             coverage of frozen predictions: the table of ledger scorecard --format csv\n"             \
     "The first nine take a SCENARIO, the others TABLEs (.csv).\n"                                                      \
     "\n"                                                                                                               \

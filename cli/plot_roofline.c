@@ -17,6 +17,7 @@ struct roofline {
     double least, most; /* intensities shown, flop per byte */
     double peak_flop_per_s;
     const char *missing; /* kernels that read no DRAM */
+    const char *enough;  /* kernels whose bytes in flight are no limit */
 };
 
 /* Tensor flop of the whole grid; without any, the scalar operations. *format: of the first product. */
@@ -57,20 +58,22 @@ static void add_roof(const struct roofline *roofline, const char *label, double 
 }
 
 /* Bandwidth that the bytes in flight allow: bytes / DRAM latency, over the SMs that work. */
-static void add_flight_roof(const struct roofline *roofline, const struct kernel_case *kernel,
-                            const struct kernel_time *time, int color)
+static void add_flight_roof(struct roofline *roofline, const struct kernel_case *kernel, const struct kernel_time *time,
+                            int color)
 {
     const double sms = fmin((double)kernel->launch.grid_ctas, (double)roofline->model->sm_count);
     const double bytes_per_s = time->bytes_in_flight_per_sm * sms / roofline->model->dram_latency_s;
     char kib[32], gb[32];
+    const char *text = sheet_text(roofline->sheet, "%s: %s KiB in flight per SM, %s GB/s", kernel->name,
+                                  number_format_digits(time->bytes_in_flight_per_sm / BYTES_PER_KIB, 3, kib),
+                                  number_format_digits(bytes_per_s / BYTES_PER_GB, 3, gb));
 
-    if (!(bytes_per_s > 0.0) || bytes_per_s >= roofline->model->dram_bytes_per_s)
+    if (!(bytes_per_s > 0.0) || time->dram_bytes <= 0.0)
         return;
-    add_roof(roofline,
-             sheet_text(roofline->sheet, "%s: %s KiB in flight per SM, %s GB/s", kernel->name,
-                        number_format_digits(time->bytes_in_flight_per_sm / BYTES_PER_KIB, 3, kib),
-                        number_format_digits(bytes_per_s / BYTES_PER_GB, 3, gb)),
-             bytes_per_s, color, true);
+    if (bytes_per_s < roofline->model->dram_bytes_per_s)
+        add_roof(roofline, text, bytes_per_s, color, true);
+    else
+        roofline->enough = sheet_text(roofline->sheet, "%s Enough for DRAM's bandwidth: %s.", roofline->enough, text);
 }
 
 static void add_point(struct roofline *roofline, const struct kernel_case *kernel, const struct kernel_time *time,
@@ -141,7 +144,7 @@ enum status plot_roofline(const struct plot_request *request, struct figure_shee
 {
     struct question *question = request->question;
     struct roofline roofline = {
-        .sheet = sheet, .model = &question->time_model, .least = 1.0, .most = 1000.0, .missing = ""};
+        .sheet = sheet, .model = &question->time_model, .least = 1.0, .most = 1000.0, .missing = "", .enough = ""};
     struct prediction *prediction = sheet_memory(sheet, sizeof *prediction);
     enum status status = sheet_check(sheet, error);
 
@@ -154,9 +157,9 @@ enum status plot_roofline(const struct plot_request *request, struct figure_shee
     sheet->figure.y_label = "rate (Tflop/s)";
     sheet->figure.x_logarithmic = sheet->figure.y_logarithmic = true;
     plot_describe(sheet, question, "roofline",
-                  sheet_text(sheet, "Predicted: %s. Kernels without tensor products count scalar operations.%s%s%s",
+                  sheet_text(sheet, "Predicted: %s. Kernels without tensor products count scalar operations.%s%s%s%s",
                              plot_changes(sheet, question, question->values),
-                             *roofline.missing == '\0' ? "" : " Not shown, they read from L2 alone: ", roofline.missing,
-                             *roofline.missing == '\0' ? "" : "."));
+                             *roofline.missing == '\0' ? "" : " Not shown, without operations or DRAM traffic: ",
+                             roofline.missing, *roofline.missing == '\0' ? "" : ".", roofline.enough));
     return sheet_check(sheet, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The figures `regret` (how near to the best each search method is after so many runs; columns method, runs, fraction)
- * and `scorecard` (coverage of frozen predictions; the table of `occam ledger scorecard --format csv`). */
+ * The figures `regret` (how near to the best each search method is after so many runs; columns method, runs, fraction,
+ * or the record of `occam tune`) and `scorecard` (coverage of frozen predictions; the table of `occam ledger scorecard
+ * --format csv`). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,48 @@ static enum status fill_regret(struct figure_sheet *sheet, const struct csv_tabl
     return status;
 }
 
+/* The record of `occam tune`: the best so far over the best of the record, run by run; forecasts are no runs. */
+static enum status fill_record(struct figure_sheet *sheet, const struct csv_table *table, const char *path,
+                               struct error *error)
+{
+    const bool throughput = csv_column(table, "throughput_tokens_per_s") >= 0;
+    size_t outcome = 0, value = 0, n = 0;
+    double best = 0.0, *x = sheet_numbers(sheet, table->row_count), *y = sheet_numbers(sheet, table->row_count);
+    enum status status = sheet_check(sheet, error);
+
+    if (status == STATUS_OK)
+        status = need_column(table, "outcome", &outcome, error);
+    if (status == STATUS_OK)
+        status = need_column(table, throughput ? "throughput_tokens_per_s" : "time_us", &value, error);
+    for (size_t r = 0; r < table->row_count && status == STATUS_OK; r++) {
+        double number = 0.0;
+
+        if (strcmp(csv_cell(table, r, outcome), "frozen") == 0)
+            continue;
+        if (strcmp(csv_cell(table, r, outcome), "ok") == 0)
+            status = csv_number(table, r, value, &number, error);
+        if (number > 0.0) /* a failed run costs one too */
+            best = fmax(best, throughput ? number : 1.0 / number);
+        x[n] = (double)(n + 1);
+        y[n++] = best;
+    }
+    if (status == STATUS_OK && !(best > 0.0))
+        status = error_set_at(error, STATUS_BAD_DATA, table->file, 0, 0, "no run succeeded");
+    for (size_t i = 0; i < n && status == STATUS_OK; i++)
+        y[i] *= 100.0 / best;
+    sheet_add_series(sheet, (struct figure_series){.label = "tune",
+                                                   .style = SERIES_STYLE_LINE_POINTS,
+                                                   .count = n,
+                                                   .x = x,
+                                                   .y = y,
+                                                   .color_index = PLOT_COLOR_BASE});
+    sheet->figure.y_label = "best found, of the best of the record (%)";
+    sheet->figure.caption =
+        sheet_text(sheet, "Whether there is a better one than the record's best is not known. From %s; %s.", path,
+                   plot_date(sheet));
+    return status;
+}
+
 static enum status read_table(const struct plot_request *request, struct csv_table *table, struct error *error)
 {
     if (request->file_count != 1)
@@ -102,12 +145,14 @@ enum status plot_regret(const struct plot_request *request, struct figure_sheet 
 
     if (status != STATUS_OK)
         return status;
-    status = fill_regret(sheet, &table, error);
-    csv_table_release(&table);
     sheet->figure.title = "best found after so many runs";
     sheet->figure.x_label = "runs on the GPU";
     sheet->figure.y_label = "best found, of the best there is (%)";
     sheet->figure.caption = sheet_text(sheet, "From %s; %s.", request->files[0], plot_date(sheet));
+    status = csv_column(&table, "method") < 0 && csv_column(&table, "outcome") >= 0
+                 ? fill_record(sheet, &table, request->files[0], error)
+                 : fill_regret(sheet, &table, error);
+    csv_table_release(&table);
     return status == STATUS_OK ? sheet_check(sheet, error) : status;
 }
 

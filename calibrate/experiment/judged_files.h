@@ -28,6 +28,7 @@ struct judged_condition {
     double *base, *variant; /* results, larger is better: 1 / time for times */
     size_t base_count, variant_count;
     bool paired;
+    double rounding; /* relative standard deviation that the last digit of the results stands for */
 };
 
 struct judged_files {

@@ -13,7 +13,8 @@
 enum {
     POOL_MAX = 65536, /* configurations weighed at once; of larger spaces a sample and what is near the best */
     NEIGHBOURS_OF = 8,
-    STALE_RUNS = 4 /* without a gain before the search looks another way */
+    STALE_RUNS = 4, /* without a gain before the search looks another way */
+    ROWS_WITHOUT_PRIOR = 6
 };
 /* Forecasts are of configurations that were chosen because they looked good, so they are off by more than sigma. */
 static const double stretch_start = 1.25, stretch_gain = 0.2;
@@ -328,20 +329,25 @@ static size_t runs_without_gain(const struct search_engine *self)
     return since;
 }
 
-/* SEARCH-4: a search that has stopped gaining sees the space through the other kernel every second time: two views that
- * agree on what was run disagree on where to look next. */
-static enum search_kernel kernel_of_the_day(const struct search_engine *self)
+/* SEARCH-2: a search that has stopped gaining looks at the space in another way every second time, through the other
+ * kernel, or without the prior: two views that agree on what was run disagree on where to look next. */
+static void choose_view(struct search_engine *self)
 {
     const size_t stale = runs_without_gain(self);
-    return self->options.kernel == SEARCH_KERNEL_ALTERNATING
-               ? (stale >= STALE_RUNS && stale % 2 == 0 ? SEARCH_KERNEL_RADIAL : SEARCH_KERNEL_PRODUCT)
-               : self->options.kernel;
+    const bool other = self->options.kernel == SEARCH_KERNEL_ALTERNATING && stale >= STALE_RUNS && stale % 2 == 0;
+    const enum search_kernel own =
+        self->options.kernel == SEARCH_KERNEL_ALTERNATING ? SEARCH_KERNEL_PRODUCT : self->options.kernel;
+    if (self->prior) {
+        search_surrogate_use(self->surrogate, own, !other || self->row_count < ROWS_WITHOUT_PRIOR);
+    } else {
+        search_surrogate_use(self->surrogate, other ? SEARCH_KERNEL_RADIAL : own, false);
+    }
 }
 
 void search_engine_form_beliefs(struct search_engine *self)
 {
     merge_runs(self);
-    search_surrogate_use(self->surrogate, kernel_of_the_day(self));
+    choose_view(self);
     fill_pool(self);
     extend_pool(self);
     search_surrogate_fit(self->surrogate, self->rows, self->row_count);

@@ -11,7 +11,7 @@
 
 enum {
     FIT_STEPS = 40,
-    FIT_ROWS_MAX = 256, /* a step costs rows^3 */
+    FIT_ROWS_MAX = 128, /* a step costs rows^3, and more rows hardly move the lengths */
     BEND_ROWS_LEAST = 4
 };
 /* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a tenth of the
@@ -75,7 +75,7 @@ enum status search_surrogate_create(const struct search_space *space, enum searc
     self->reference = self->block + capacity * SEARCH_BLOCK;
     lay_tables(self);
     if (prior) {
-        self->offsets = prior->log_value;
+        self->offsets = self->prior_offsets = prior->log_value;
         self->prior_scale = prior->log_sigma;
         for (size_t c = 0; c < space->config_count; c++) {
             self->offset_mean += prior->log_value[c] / (double)space->config_count;
@@ -98,9 +98,10 @@ void search_surrogate_free(struct search_surrogate *surrogate)
     }
 }
 
-void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel)
+void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel, bool with_prior)
 {
     surrogate->kernel = kernel;
+    surrogate->offsets = with_prior ? surrogate->prior_offsets : NULL;
 }
 
 /* --- covariance --- */

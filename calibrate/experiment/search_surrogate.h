@@ -36,8 +36,8 @@ MUST_CHECK enum status search_surrogate_create(const struct search_space *space,
                                                const struct search_prior *prior, size_t capacity,
                                                struct search_surrogate **surrogate, struct error *error);
 void search_surrogate_free(struct search_surrogate *surrogate);
-/* The kernel of the next fit. */
-void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel);
+/* The kernel of the next fit, and whether it starts from the prior (where there is one). */
+void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel, bool with_prior);
 
 /* Takes the observations (count <= capacity) and finds lengths, amplitude and noise for them, always from the same
  * start, so that the same observations give the same beliefs. */

@@ -19,7 +19,8 @@ _Static_assert((int)SEARCH_JOINT_MAX <= (int)SEARCH_BLOCK, "a joint covariance i
 struct search_surrogate {
     const struct search_space *space;
     enum search_kernel kernel;
-    const double *offsets; /* NULL: none */
+    const double *prior_offsets; /* NULL: none */
+    const double *offsets;       /* the same, or NULL while the prior is left aside */
     double offset_mean, prior_scale;
     size_t capacity, count;
     struct search_observation *rows;

@@ -5,6 +5,9 @@ cd "$SCRATCH" || exit
 texts() { sed -n 's/.*<text>\(<tspan[^>]*>\)\{0,1\}\([^<]*\)<.*/\2/p' "$1" | sed 's/^ *//' | grep -E '[a-z]{2}' | sort -u; }
 printf 'method,runs,fraction\nrandom,1,0.5\nrandom,10,0.8\noccam `id`,1,0.9\noccam `id`,10,0.98\n' > runs.csv
 "$OCCAM" plot regret runs.csv -o regret.svg && texts regret.svg
+# The record of tune: forecasts are no runs, a failed run is one.
+printf 'num_warps,time_us,outcome,forecast\n4,,frozen,9\n4,10,ok,9\n8,,failed,\n8,8,ok,\n' > record.csv
+"$OCCAM" plot regret record.csv -o record.svg --keep kept && texts record.svg && cat kept/record.csv
 {
     printf group
     for level in 50 68 80 90 95; do printf ',coverage_%s_percent,coverage_%s_lo_percent,coverage_%s_hi_percent' $level $level $level; done
