@@ -6,4 +6,4 @@ for what in "--threads 1025 --registers 32" "--threads 128 --registers 256" "--t
     # shellcheck disable=SC2086
     "$OCCAM" occupancy --device h200 $what 2>&1 | sed -n 1p
 done
-"$OCCAM" occupancy --device a100-sxm-80gb --threads 128 --registers 32 --cluster 2 | sed -n 1p
+"$OCCAM" occupancy --device a100-pcie-80gb --threads 128 --registers 32 --cluster 2 | sed -n 1p
