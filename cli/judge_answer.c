@@ -167,8 +167,11 @@ static void print_noise(const struct judgement *judgement)
         best = fmin(best, judgement->verdicts[i].smallest_effect);
     }
     printf("\nNoise:");
+    const bool some_measured =
+        is_told[EFFECT_NOISE_PAIRS] || is_told[EFFECT_NOISE_REPEATS] || is_told[EFFECT_NOISE_POOLED];
     if (is_told[EFFECT_NOISE_ASSUMED]) {
-        printf(" nothing was repeated; %g %% for one run is assumed (--noise), not measured.",
+        printf(" %s; %g %% for one run is assumed (--noise), not measured.",
+               some_measured ? "some conditions were not repeated" : "nothing was repeated",
                100 * judgement->options.assumed_noise);
     } else {
         printf(" measured, from %s.", is_told[EFFECT_NOISE_PAIRS]     ? "the differences of pairs"
