@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Figures of a GPU from its microbenchmarks, each with its uncertainty, the rows behind it and what they cannot tell
- * (docs/MODEL.md section 13, FIG). Used by `occam calibrate --figures`. */
+ * (docs/MODEL.md section 14, FIG). Used by `occam calibrate --figures`. */
 #ifndef OCCAM_CALIBRATE_DEVICE_FIGURES_H
 #define OCCAM_CALIBRATE_DEVICE_FIGURES_H
 

@@ -55,11 +55,13 @@ static void record_estimate(struct report *report, const char *prefix, const str
     }
 }
 
-static double measured_throughput(const struct serving_model *serving, double concurrency)
+static double measured_throughput(const struct serving_model *serving, const struct throughput_curve *curve,
+                                  double concurrency)
 {
     for (uint32_t i = 0; i < serving->point_count; i++)
-        if (serving->points[i].concurrency == concurrency)
-            return concurrency * serving->tokens_per_step_per_request / serving->points[i].step_time_s;
+        if (serving->points[i].concurrency == concurrency || curve->offered[i] == concurrency)
+            return serving->points[i].concurrency * serving->tokens_per_step_per_request /
+                   serving->points[i].step_time_s;
     return (double)NAN;
 }
 
@@ -74,7 +76,8 @@ static void record_points(struct report *report, const struct question *question
         report_begin_object(report, NULL);
         report_number(report, "concurrency", point->concurrency);
         record_estimate(report, "", &point->base, tokens);
-        report_number(report, "measured_tokens_per_s", measured_throughput(&question->serving, point->concurrency));
+        report_number(report, "measured_tokens_per_s",
+                      measured_throughput(&question->serving, curve, point->concurrency));
         if (curve->has_variant) {
             record_estimate(report, "variant_", &point->variant, tokens);
             report_number(report, "variant_change_percent",
@@ -165,7 +168,7 @@ static void record(struct report *report, const struct question *question, const
     record_points(report, question, curve);
     record_fits(report, question);
     record_findings(report, question);
-    curve_runs_record(report, runs, &question->serving);
+    curve_runs_record(report, runs, question);
 }
 
 /* The rows that nobody measured near, in one line. */

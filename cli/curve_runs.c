@@ -51,12 +51,29 @@ const char *step_law_text(const struct step_time_law *law, char out[STEP_LAW_TEX
     return out;
 }
 
-static void record_run(struct report *report, const struct serving_result *run, const struct serving_model *serving)
+/* The law at the batch that the fit took for the run; its miss, unknown where the law goes through the points exactly:
+ * then only rounding is left. */
+static void compare_with_law(const struct serving_result *run, const struct question *question, double *law_ms,
+                             double *miss)
 {
-    double law_ms = (double)NAN;
+    double batch;
 
-    if (serving != NULL && isfinite(run->running) && run->running > 0.0)
-        law_ms = step_time_evaluate(&serving->base, run->running) / SECONDS_PER_MS;
+    *law_ms = *miss = (double)NAN;
+    if (question == NULL)
+        return;
+    batch = question->law.running_batch ? measured_run_batch(run) : run->concurrency;
+    if (!(batch > 0.0))
+        return;
+    *law_ms = step_time_evaluate(&question->serving.base, batch) / SECONDS_PER_MS;
+    if (question->serving.base.degrees_of_freedom != 0)
+        *miss = *law_ms / run->step_time_ms - 1.0;
+}
+
+static void record_run(struct report *report, const struct serving_result *run, const struct question *question)
+{
+    double law_ms, miss;
+
+    compare_with_law(run, question, &law_ms, &miss);
     report_begin_object(report, NULL);
     report_string(report, "file", run->file);
     report_integer(report, "line", run->line);
@@ -68,7 +85,7 @@ static void record_run(struct report *report, const struct serving_result *run, 
     report_number(report, "step_time_ms", run->step_time_ms);
     report_string(report, "step_source", run->step_source);
     report_number(report, "law_step_time_ms", law_ms);
-    report_number(report, "law_error_percent", 100.0 * (law_ms / run->step_time_ms - 1.0));
+    report_number(report, "law_error_percent", 100.0 * miss);
     report_number(report, "itl_median_ms", run->itl_median_ms);
     report_number(report, "tpot_median_ms", run->tpot_median_ms);
     report_number(report, "ttft_median_ms", run->ttft_median_ms);
@@ -77,7 +94,7 @@ static void record_run(struct report *report, const struct serving_result *run, 
     report_end(report);
 }
 
-void curve_runs_record(struct report *report, const struct measured_runs *runs, const struct serving_model *serving)
+void curve_runs_record(struct report *report, const struct measured_runs *runs, const struct question *question)
 {
     char text[SERIES_TEXT];
 
@@ -86,7 +103,7 @@ void curve_runs_record(struct report *report, const struct measured_runs *runs, 
     report_integer(report, "runs_skipped", (int64_t)runs->results.skipped);
     report_begin_rows(report, "runs");
     for (size_t i = runs->first; i < runs->first + runs->count; i++)
-        record_run(report, &runs->results.items[i], serving);
+        record_run(report, &runs->results.items[i], question);
     report_end(report);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
@@ -139,6 +140,14 @@ static void first_line(const char *path, char *line, size_t size)
 }
 
 /* Whether the header names a column `concurrency`. */
+/* Whether the header names a column `concurrency`. */
+static bool is_file(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 static bool is_own_table(const char *path)
 {
     static const char name[] = "concurrency";
@@ -157,6 +166,39 @@ static bool is_own_table(const char *path)
             break;
     }
     return false;
+}
+
+/* Why a text that nothing could read is perhaps a table of ours after all. */
+static void suggest_table(const char *path, struct error *error)
+{
+    static const char *const names[] = {"concurrency"};
+    char line[HEAD_BYTES], cell[64], cause[sizeof error->text];
+    const char *hint = "a table needs a column concurrency and one of tok_s, step_ms, itl_ms";
+    size_t length, before = strlen(error->text);
+    double number;
+
+    first_line(path, line, sizeof line);
+    length = strcspn(line, ",;\t");
+    if (line[0] == '{' || line[0] == '[' || line[length] == '\0')
+        return;
+    (void)snprintf(cell, sizeof cell, "%.*s", (int)(length < sizeof cell ? length : sizeof cell - 1), line);
+    if (number_parse(cell, &number) == STATUS_OK)
+        hint = "its first line must name the columns: concurrency and one of tok_s, step_ms, itl_ms";
+    else if (line[length] != ',')
+        hint = "a table has commas between its columns";
+    for (const char *at = line; number_parse(cell, &number) != STATUS_OK && strlen(error->text) == before;) {
+        length = strcspn(at, ",;\t");
+        (void)snprintf(cell, sizeof cell, "%.*s", (int)(length < sizeof cell ? length : sizeof cell - 1), at);
+        if (strcmp(cell, names[0]) != 0)
+            near_names_append(error, cell, names, 1);
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    if (strlen(error->text) > before)
+        return;
+    (void)snprintf(cause, sizeof cause, "%s", error->text);
+    (void)snprintf(error->text, sizeof error->text, "%.*s; %s", (int)(sizeof cause - strlen(hint) - 3), cause, hint);
 }
 
 /* --- serving results -----------------------------------------------------------------------------------------------
@@ -260,16 +302,23 @@ static bool is_usable(const struct serving_result *run)
            (run->concurrency >= 1.0 || (isfinite(run->running) && run->running > 0.0));
 }
 
+double measured_run_batch(const struct serving_result *run)
+{
+    static const double most = 1.1; /* as STEP-21; beyond it a unit or a column is another one */
+
+    if (!isfinite(run->running) || !(run->running > 0.0))
+        return run->concurrency;
+    return run->running > most * run->concurrency ? run->concurrency : run->running;
+}
+
 /* scale: tokens per step that the run's time does not have in it. */
 static void take_run(const struct serving_result *run, double scale, double tokens_per_step,
                      struct serving_point *point)
 {
-    bool ran = isfinite(run->running) && run->running > 0.0;
-
     point->concurrency = run->concurrency >= 1.0 ? run->concurrency : run->running;
     point->step_time_s = run->step_time_ms * SECONDS_PER_MS * scale;
     point->relative_sigma = 0.0;
-    point->throughput_tokens_per_s = (ran ? run->running : point->concurrency) * tokens_per_step / point->step_time_s;
+    point->throughput_tokens_per_s = measured_run_batch(run) * tokens_per_step / point->step_time_s;
 }
 
 static enum status take_runs(struct measured_runs *runs, struct serving_model *serving, struct error *error)
@@ -300,9 +349,15 @@ enum status measured_points_read(const struct text_list *files, const char *seri
     enum status status = STATUS_OK;
 
     serving->point_count = 0;
-    for (size_t i = 0; i < files->count && status == STATUS_OK; i++)
+    for (size_t i = 0; i < files->count && status == STATUS_OK; i++) {
+        const size_t before = runs->results.count;
+
         status = is_own_table(files->items[i]) ? read_table(files->items[i], serving, error)
                                                : serving_results_read(files->items[i], &runs->results, error);
+        if (status == STATUS_BAD_DATA && runs->results.count == before && !is_own_table(files->items[i]) &&
+            is_file(files->items[i]))
+            suggest_table(files->items[i], error);
+    }
     if (status == STATUS_OK && runs->results.count > 0) {
         status = serving_results_settle(&runs->results, error);
         if (status == STATUS_OK)

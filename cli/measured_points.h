@@ -24,6 +24,10 @@ MUST_CHECK enum status measured_points_read(const struct text_list *files, const
                                             struct serving_model *serving, struct measured_runs *runs,
                                             struct error *error);
 
+/* Requests that ran in the mean, where a run says so credibly (at most a tenth above what was offered); else what was
+ * offered. */
+double measured_run_batch(const struct serving_result *run);
+
 /* "vllm bench serve: m/one; 1024 in, 1024 out" into out; returns out. */
 const char *measured_series_text(const struct serving_result *result, char *out, size_t size);
 

@@ -26,38 +26,51 @@ static void read_estimate(const struct serving_estimate *estimate, bool step_tim
     }
 }
 
-/* Curve and, where there is a label for it, its band beneath. */
-static void add_side(struct figure_sheet *sheet, const struct throughput_curve *curve, bool variant, bool step_time,
-                     int color, const char *band_label, const char *label)
-{
-    double *x = sheet_numbers(sheet, curve->count), *y = sheet_numbers(sheet, curve->count);
-    double *lo = sheet_numbers(sheet, curve->count), *hi = sheet_numbers(sheet, curve->count);
+/* What is drawn of one side. */
+struct side {
+    bool variant, step_time;
+    int color;
+    const char *label, *band_label; /* band_label: NULL for no band */
+};
 
-    if (sheet->failed)
-        return;
-    for (size_t i = 0; i < curve->count; i++) {
+/* The law itself as a line, with its band beneath: between the listed concurrencies it is not straight. What was drawn
+ * is left in *dense. */
+static enum status add_side(struct figure_sheet *sheet, struct question *question, const struct throughput_curve *curve,
+                            const struct side *side, struct throughput_curve *dense, struct error *error)
+{
+    double *x = sheet_numbers(sheet, NUMBER_LIST_MAX), *y = sheet_numbers(sheet, NUMBER_LIST_MAX);
+    double *lo = sheet_numbers(sheet, NUMBER_LIST_MAX), *hi = sheet_numbers(sheet, NUMBER_LIST_MAX);
+    enum status status = sheet_check(sheet, error);
+
+    if (status == STATUS_OK)
+        status = throughput_curve_dense(question, curve, side->variant, dense, error);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < dense->count; i++) {
         double values[3];
 
-        read_estimate(variant ? &curve->points[i].variant : &curve->points[i].base, step_time, values);
-        x[i] = curve->points[i].concurrency;
+        read_estimate(side->variant ? &dense->points[i].variant : &dense->points[i].base, side->step_time, values);
+        x[i] = dense->points[i].concurrency;
         y[i] = values[0];
         lo[i] = values[1];
         hi[i] = values[2];
     }
-    if (band_label != NULL)
-        sheet_add_series(sheet, (struct figure_series){.label = band_label,
+    if (side->band_label != NULL)
+        sheet_add_series(sheet, (struct figure_series){.label = side->band_label,
                                                        .style = SERIES_STYLE_BAND,
-                                                       .count = curve->count,
+                                                       .count = dense->count,
                                                        .x = x,
                                                        .y_lo = lo,
                                                        .y_hi = hi,
-                                                       .color_index = color});
-    sheet_add_series(sheet, (struct figure_series){.label = label,
-                                                   .style = SERIES_STYLE_LINE_POINTS,
-                                                   .count = curve->count,
-                                                   .x = x,
-                                                   .y = y,
-                                                   .color_index = color});
+                                                       .color_index = side->color});
+    sheet_add_series(sheet,
+                     (struct figure_series){.label = side->label,
+                                            .style = dense->count > 1 ? SERIES_STYLE_LINE : SERIES_STYLE_LINE_POINTS,
+                                            .count = dense->count,
+                                            .x = x,
+                                            .y = y,
+                                            .color_index = side->color});
+    return STATUS_OK;
 }
 
 static void add_measured(struct figure_sheet *sheet, const struct serving_model *serving, bool step_time)
@@ -117,19 +130,26 @@ static const char *interval_label(struct figure_sheet *sheet, const struct quest
     return sheet_text(sheet, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
 }
 
-static void fill(const struct plot_request *request, const struct throughput_curve *curve, bool step_time,
-                 struct figure_sheet *sheet)
+static enum status fill(const struct plot_request *request, const struct throughput_curve *curve, bool step_time,
+                        struct figure_sheet *sheet, struct error *error)
 {
-    const struct question *question = request->question;
+    struct question *question = request->question;
+    struct throughput_curve *dense = sheet_memory(sheet, sizeof *dense);
     const bool known = question->step_interval_known;
     bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
     const char *band = interval_label(sheet, question);
+    const struct side base = {false, step_time, PLOT_COLOR_BASE, "base", known ? band : NULL};
+    const struct side changed = {true, step_time, PLOT_COLOR_VARIANT, plot_changes(sheet, question, question->values),
+                                 known ? "" : band};
+    enum status status = sheet_check(sheet, error);
 
-    if (variant)
-        add_side(sheet, curve, true, step_time, PLOT_COLOR_VARIANT, known ? "" : band,
-                 plot_changes(sheet, question, question->values));
-    add_side(sheet, curve, false, step_time, PLOT_COLOR_BASE, known ? band : NULL, "base");
-    add_marks(sheet, curve, step_time);
+    if (status == STATUS_OK && variant)
+        status = add_side(sheet, question, curve, &changed, dense, error);
+    if (status == STATUS_OK)
+        status = add_side(sheet, question, curve, &base, dense, error);
+    if (status != STATUS_OK)
+        return status;
+    add_marks(sheet, dense, step_time);
     sheet->figure.x_label = "concurrency (requests in the running batch)";
     sheet->figure.y_label = step_time ? "step time (ms)" : "throughput (tokens/s)";
     sheet->figure.y_from_zero = true;
@@ -137,6 +157,7 @@ static void fill(const struct plot_request *request, const struct throughput_cur
         sheet, question, step_time ? "time of a decode step" : "throughput over concurrency",
         sheet_text(sheet, "Step time: %s.%s%s", question->step_basis,
                    curve->variant_reason[0] == '\0' ? "" : " No figures for the variant: ", curve->variant_reason));
+    return STATUS_OK;
 }
 
 /* "num_warps=8,num_stages=3" onto values. */
@@ -163,7 +184,7 @@ static enum status add_variant(const struct plot_request *request, size_t index,
                                const struct serving_model *serving, struct figure_sheet *sheet, struct error *error)
 {
     struct question *question = request->question;
-    struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve);
+    struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve), *dense = sheet_memory(sheet, sizeof *dense);
     double asked[QUESTION_VALUES_MAX], values[QUESTION_VALUES_MAX];
     enum status status = sheet_check(sheet, error);
 
@@ -180,9 +201,12 @@ static enum status add_variant(const struct plot_request *request, size_t index,
     if (status == STATUS_OK && (!curve->has_variant || curve->variant_reason[0] != '\0'))
         status = error_set(error, STATUS_DOMAIN, "--variant %s: %s", request->variants->items[index],
                            curve->has_variant ? curve->variant_reason : "nothing differs from the base");
-    if (status == STATUS_OK)
-        add_side(sheet, curve, true, step_time, PLOT_COLOR_BEST + (int)index, NULL,
-                 plot_changes(sheet, question, values));
+    if (status == STATUS_OK) {
+        const struct side side = {true, step_time, PLOT_COLOR_BEST + (int)index, plot_changes(sheet, question, values),
+                                  NULL};
+
+        status = add_side(sheet, question, curve, &side, dense, error);
+    }
     question_set_values(question, asked);
     return status;
 }
@@ -203,7 +227,7 @@ static enum status make(const struct plot_request *request, bool step_time, stru
     status = throughput_curve_make(request->question, request->curve, curve, error);
     if (status != STATUS_OK)
         return status;
-    fill(request, curve, step_time, sheet);
+    status = fill(request, curve, step_time, sheet, error);
     for (size_t i = 0; i < variants && status == STATUS_OK; i++)
         status = add_variant(request, i, step_time, serving, sheet, error);
     if (status != STATUS_OK)

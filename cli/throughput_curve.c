@@ -4,11 +4,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cli/measured_points.h"
 #include "cli/prediction.h"
+
+enum {
+    GRID_STEPS = 100,
+    GRID_STEPS_VARIANT = 32 /* its kernels are predicted anew at each */
+};
 
 /* Findings at the nominal concurrency; then, where tok_s and a time were both measured, the batch that ran. */
 static enum status use_points(struct question *question, struct error *error)
@@ -46,7 +52,8 @@ static enum status take_experts(struct serving_model *serving, const struct curv
 }
 
 /* Points from files take the place of the scenario's; without a serving part there is a plain one. */
-static enum status read_measured(struct question *question, const struct curve_options *options, struct error *error)
+static enum status read_measured(struct question *question, const struct curve_options *options, double *offered,
+                                 struct error *error)
 {
     struct serving_model *serving = &question->serving;
     struct measured_runs own = {0}, *runs = options->runs != NULL ? options->runs : &own;
@@ -61,20 +68,25 @@ static enum status read_measured(struct question *question, const struct curve_o
     if (status == STATUS_OK)
         status = measured_points_read(&options->measured, options->series, serving, runs, error);
     measured_runs_release(&own);
+    for (uint32_t i = 0; i < serving->point_count; i++)
+        offered[i] = serving->points[i].concurrency;
     if (status == STATUS_OK)
         status = use_points(question, error);
     question->other_device = false; /* measured for what is asked */
     return status;
 }
 
-static enum status settle_law(struct question *question, const struct curve_options *options, struct error *error)
+static enum status settle_law(struct question *question, const struct curve_options *options, double *offered,
+                              struct error *error)
 {
     struct serving_model *serving = &question->serving;
     const char *form = question->form;
     enum status status = STATUS_OK;
 
+    for (uint32_t i = 0; i < serving->point_count; i++)
+        offered[i] = serving->points[i].concurrency;
     if (options->measured.count > 0) {
-        status = read_measured(question, options, error);
+        status = read_measured(question, options, offered, error);
         serving->base_from_points = serving->base_from_points || !serving->present;
         form = form != NULL ? form : "committee"; /* points that were just given are meant to be used */
     } else if (!serving->present) {
@@ -158,21 +170,70 @@ static void default_concurrencies(const struct question *question, const struct 
             add_concurrency(question->serving.points[i].concurrency, list);
 }
 
-/* NaN where nothing was measured: then no concurrency compares as outside. */
+/* NaN where nothing was measured: then no concurrency compares as outside. A run that was offered 96 requests and ran
+ * 95.6 in the mean has measured 96 as well; one that ran half of what was offered has not. */
 static void measured_range(const struct serving_model *serving, struct throughput_curve *curve)
 {
+    static const double about_all = 0.8; /* below it STEP-21 calls the batch limited */
+
     curve->measured_lo = curve->measured_hi = (double)NAN;
     for (uint32_t i = 0; i < serving->point_count; i++) {
         curve->measured_lo = fmin(curve->measured_lo, serving->points[i].concurrency);
         curve->measured_hi = fmax(curve->measured_hi, serving->points[i].concurrency);
+        if (!(serving->points[i].concurrency >= about_all * curve->offered[i]))
+            curve->offered[i] = (double)NAN;
+        curve->measured_hi = fmax(curve->measured_hi, curve->offered[i]);
     }
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Whole numbers from lo to hi, evenly spaced by difference and by ratio: laws bend most where the batch is small. */
+static void add_grid(double lo, double hi, int steps, struct number_list *list)
+{
+    for (int i = 0; i <= steps; i++) {
+        const double share = (double)i / steps;
+
+        add_concurrency(fmin(hi, ceil(lo + (hi - lo) * share)), list);
+        add_concurrency(fmin(hi, ceil(lo * pow(hi / lo, share))), list);
+    }
+}
+
+enum status throughput_curve_dense(struct question *question, const struct throughput_curve *curve, bool variant,
+                                   struct throughput_curve *dense, struct error *error)
+{
+    struct number_list list = {0};
+    double lo = curve->measured_lo, hi = curve->measured_hi;
+    enum status status = STATUS_OK;
+
+    *dense = *curve;
+    dense->count = 0;
+    dense->has_variant = variant && curve->has_variant;
+    for (size_t i = 0; i < curve->count; i++) {
+        add_concurrency(curve->points[i].concurrency, &list);
+        lo = fmin(lo, curve->points[i].concurrency);
+        hi = fmax(hi, curve->points[i].concurrency);
+    }
+    /* The variant's kernels want whole requests; a measured batch is a mean and need not be one. */
+    for (uint32_t i = 0; !variant && i < question->serving.point_count; i++)
+        add_concurrency(question->serving.points[i].concurrency, &list);
+    add_grid(lo, hi, variant ? GRID_STEPS_VARIANT : GRID_STEPS, &list);
+    qsort(list.items, list.count, sizeof list.items[0], compare_numbers);
+    for (size_t i = 0; i < list.count && status == STATUS_OK; i++)
+        status = make_point(question, list.items[i], dense, error);
+    return status;
 }
 
 enum status throughput_curve_make(struct question *question, const struct curve_options *options,
                                   struct throughput_curve *curve, struct error *error)
 {
     struct number_list list = options->concurrency;
-    enum status status = settle_law(question, options, error);
+    enum status status = settle_law(question, options, curve->offered, error);
 
     if (status != STATUS_OK)
         return status;

@@ -46,8 +46,9 @@ struct throughput_curve {
     size_t count;
     struct curve_point points[NUMBER_LIST_MAX];
     bool has_variant;
-    char variant_reason[512];        /* why the variant has no figures; "" if it has */
-    double measured_lo, measured_hi; /* least and largest measured concurrency; NaN without measured points */
+    char variant_reason[512];           /* why the variant has no figures; "" if it has */
+    double offered[SERVING_POINTS_MAX]; /* of each measured point, where about as many ran; else NaN */
+    double measured_lo, measured_hi; /* of both: least and largest measured concurrency; NaN without measured points */
     double itl_limit_ms;             /* NaN: none */
     double within_itl_limit;         /* largest concurrency of the base within it; CONCURRENCY_MAX: at least that */
 };
@@ -56,5 +57,9 @@ struct throughput_curve {
  * may be without a scenario where points are given: then the curve is that of their law alone. */
 MUST_CHECK enum status throughput_curve_make(struct question *question, const struct curve_options *options,
                                              struct throughput_curve *curve, struct error *error);
+/* The same law between curve's concurrencies and the measured ones, in rising order and dense enough to be drawn as a
+ * line. variant: with the variant's figures, and at whole concurrencies besides curve's own. Initialises *dense. */
+MUST_CHECK enum status throughput_curve_dense(struct question *question, const struct throughput_curve *curve,
+                                              bool variant, struct throughput_curve *dense, struct error *error);
 
 #endif

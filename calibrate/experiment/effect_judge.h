@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Base against variant in what was measured: ratio with interval per condition, decided over all conditions together
- * (MODEL.md section 15, JUDGE). Knows samples, no files and no scenario. Used by `occam judge` and tune. */
+ * (MODEL.md section 16, JUDGE). Knows samples, no files and no scenario. Used by `occam judge` and tune. */
 #ifndef OCCAM_CALIBRATE_EXPERIMENT_EFFECT_JUDGE_H
 #define OCCAM_CALIBRATE_EXPERIMENT_EFFECT_JUDGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * How good frozen predictions have been: coverage by level, bias, sharpness (MODEL.md section 15, SCORE). Predictions
+ * How good frozen predictions have been: coverage by level, bias, sharpness (MODEL.md section 16, SCORE). Predictions
  * are read as log-normal, with the median and the interval that were frozen. Used by `occam ledger scorecard` and the
  * scorecard figure. */
 #ifndef OCCAM_CALIBRATE_EXPERIMENT_SCORECARD_H

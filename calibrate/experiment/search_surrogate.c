@@ -11,7 +11,7 @@
 
 enum {
     FIT_STEPS = 40,
-    FIT_ROWS_MAX = 256, /* a step costs rows^3 */
+    FIT_ROWS_MAX = 128, /* a step costs rows^3, and more rows hardly move the lengths */
     BEND_ROWS_LEAST = 4
 };
 /* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a tenth of the

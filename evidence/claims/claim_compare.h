@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The figures of the units of one case against each other. Used by claim_cases. */
+ * The figures of the units of one case against each other (EVID-3). Used by claim_cases. */
 #ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_COMPARE_H
 #define OCCAM_EVIDENCE_CLAIMS_CLAIM_COMPARE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Which knob values of a scenario give the launch that somebody claims: the scenario's formulas turned round, by trying
- * its configurations; and what else then fits on the device or does not. Used by `occam reconcile`. */
+ * its configurations (EVID-5); and what else then fits on the device or does not. Used by `occam reconcile`. */
 #ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_IMPLIED_H
 #define OCCAM_EVIDENCE_CLAIMS_CLAIM_IMPLIED_H
 

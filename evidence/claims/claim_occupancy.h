@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Resident CTAs per SM of what a story says: exact figures give one number, intervals and unknown figures a range. Used
- * by `occam reconcile`. */
+ * Resident CTAs per SM of what a story says: exact figures give one number, intervals and unknown figures a range
+ * (EVID-6). Used by `occam reconcile`. */
 #ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_OCCUPANCY_H
 #define OCCAM_EVIDENCE_CLAIMS_CLAIM_OCCUPANCY_H
 

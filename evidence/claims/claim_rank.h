@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * How far each kind of source is trusted against the others, and why: one table. Used by claim_cases. */
+ * How far each kind of source is trusted against the others, and why: one table (EVID-4). Used by claim_cases. */
 #ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_RANK_H
 #define OCCAM_EVIDENCE_CLAIMS_CLAIM_RANK_H
 

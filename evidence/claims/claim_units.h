@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Claims that are surely of one build or one launch, as a unit. Used by claim_cases and claim_compare. */
+ * Claims that are surely of one build or one launch, as a unit (EVID-2). Used by claim_cases and claim_compare. */
 #ifndef OCCAM_EVIDENCE_CLAIMS_CLAIM_UNITS_H
 #define OCCAM_EVIDENCE_CLAIMS_CLAIM_UNITS_H
 

@@ -259,7 +259,8 @@ static void judge_batch(struct serving_reader *reader, struct serving_result *re
 
     if (share > running_most)
         serving_note(reader, result,
-                     "%.4g requests ran where %.4g were offered: the concurrency, or a unit, is not what it says",
+                     "%.4g requests ran where %.4g were offered: the concurrency, or a unit, is not what it says; the "
+                     "offered number is used",
                      result->running, result->concurrency);
     else if (share < running_least && flying >= running_least)
         serving_note(reader, result,
@@ -278,6 +279,7 @@ static void judge_batch(struct serving_reader *reader, struct serving_result *re
 
 void serving_finish(struct serving_reader *reader, struct serving_result *result)
 {
+    serving_check_sense(reader, result);
     bool given = isfinite(result->step_time_ms);
 
     if (!given)

@@ -67,6 +67,11 @@ void serving_skip(struct serving_reader *reader, const char *format, ...) PRINTF
  * STEP-20..22). Call once every field is filled. */
 void serving_finish(struct serving_reader *reader, struct serving_result *result);
 
+/* Notes of fields that cannot be what they are called: below 0, lists, 0 where requests were completed. */
+void serving_check_object(struct serving_reader *reader, struct serving_result *result, const json_t *object);
+/* Figures that no server has become unknown, with a note. Part of serving_finish. */
+void serving_check_sense(struct serving_reader *reader, struct serving_result *result);
+
 /* mean_, median_ and p99_ of itl, tpot and ttft, as "mean_itl" + suffix, times factor into milliseconds. */
 void serving_latencies(const json_t *object, const char *suffix, double factor_ms, struct serving_result *result);
 /* Tokens per request from totals over the completed requests. */

@@ -48,11 +48,23 @@ const char *serving_result_kind_name(enum serving_result_kind kind)
 /* --- one text ------------------------------------------------------------------------------------------------------
  */
 
+static enum status read_and_check(struct serving_reader *reader, const json_t *object,
+                                  enum status (*read)(struct serving_reader *reader, const json_t *object))
+{
+    struct serving_results *results = reader->results;
+    size_t before = results->count;
+    enum status status = read(reader, object);
+
+    if (status == STATUS_OK && results->count == before + 1) /* with several, whose field it is cannot be told */
+        serving_check_object(reader, &results->items[before], object);
+    return status;
+}
+
 static enum status read_object(struct serving_reader *reader, const json_t *object)
 {
     for (size_t i = 0; i < COUNT_OF(object_formats); i++)
         if (object_formats[i].is(object))
-            return object_formats[i].read(reader, object);
+            return read_and_check(reader, object, object_formats[i].read);
     serving_skip(reader, "an object of none of the kinds of serving results");
     return STATUS_OK;
 }

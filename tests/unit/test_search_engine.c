@@ -74,7 +74,7 @@ static struct search_proposal propose(struct search_engine *engine, struct searc
     return proposal;
 }
 
-/* Seven seeds: never a configuration twice, and after 25 of 720 runs much nearer to the best than random search is. */
+/* Four seeds: never a configuration twice, and after 25 of 720 runs much nearer to the best than random search is. */
 START_TEST(test_finds_the_best)
 {
     struct table *table = make_table();
@@ -82,7 +82,7 @@ START_TEST(test_finds_the_best)
     double sum = 0;
     const double chance = search_random_expectation(table->times, CONFIGS, 25, scratch);
     ck_assert(chance < 0.85);
-    for (uint64_t seed = 1; seed <= 7; seed++) {
+    for (uint64_t seed = 1; seed <= 4; seed++) {
         struct search_options options;
         bool seen[CONFIGS] = {false};
         double least = HUGE_VAL;
@@ -99,7 +99,7 @@ START_TEST(test_finds_the_best)
         sum += 1e-3 / least;
         search_engine_free(engine);
     }
-    ck_assert_msg(sum / 7 > chance + 0.1, "%g, by chance %g", sum / 7, chance);
+    ck_assert_msg(sum / 4 > chance + 0.1, "%g, by chance %g", sum / 4, chance);
     free_table(table);
 }
 END_TEST
