@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_buffer.h"
 #include "cli/command.h"
@@ -12,7 +13,8 @@
 #include "cli/options.h"
 
 enum {
-    BY_MAX = JUDGED_COLUMNS_MAX
+    BY_MAX = JUDGED_COLUMNS_MAX,
+    MARGIN_PERCENT = 2
 };
 
 struct judge_options {
@@ -46,6 +48,25 @@ static enum status parse(int argc, char **argv, struct judge_options *options, s
         status = error_set(error, STATUS_USAGE,
                            options->power ? "--power takes no files" : "two files are compared: BASE VARIANT");
     }
+    if (status == STATUS_OK && options->margin_percent > 0 && !options->revert) {
+        status = error_set(error, STATUS_USAGE, "option --margin goes with --revert");
+    }
+    if (status == STATUS_OK && options->conditions > 0 && !options->power) {
+        status = error_set(error, STATUS_USAGE, "option --conditions goes with --power");
+    }
+    if (status == STATUS_OK && options->power &&
+        (options->hypothesis > 0 || options->claim != NULL || options->revert || options->metric != NULL ||
+         options->by != NULL || options->ledger != NULL)) {
+        status =
+            error_set(error, STATUS_USAGE,
+                      "--power takes no files: --hypothesis, --claim, --revert, --metric, --by and --ledger do not "
+                      "go with it");
+    }
+    if (status == STATUS_OK && options->hypothesis == 0 && options->ledger != NULL) {
+        status = error_set(error, STATUS_USAGE, "option --ledger goes with --hypothesis");
+    }
+    options->margin_percent = options->margin_percent > 0 ? options->margin_percent : MARGIN_PERCENT;
+    options->conditions = options->conditions > 0 ? options->conditions : 1;
     if (status == STATUS_OK && options->hypothesis > 0 && options->claim != NULL) {
         status = error_set(error, STATUS_USAGE, "the hypothesis says what is claimed: leave out --claim");
     }
@@ -123,6 +144,11 @@ static enum status read_files(const struct judge_options *options, struct judgem
         judged.by = names;
         judged.by_count = split_names(by, names);
     }
+    struct stat base, variant;
+    if (stat(options->operands.items[0], &base) == 0 && stat(options->operands.items[1], &variant) == 0 &&
+        base.st_dev == variant.st_dev && base.st_ino == variant.st_ino) {
+        return error_set(error, STATUS_USAGE, "BASE and VARIANT are the same file: %s", options->operands.items[1]);
+    }
     judgement->base_path = options->operands.items[0];
     judgement->variant_path = options->operands.items[1];
     return judged_files_read(judgement->base_path, judgement->variant_path, &judged, &judgement->files, error);
@@ -180,8 +206,8 @@ static enum status decide(const struct judge_options *options, struct judgement 
     }
     for (size_t i = 0; i < count; i++) {
         const struct judged_condition *condition = &judgement->files.conditions[i];
-        samples[i] = (struct effect_samples){condition->base, condition->variant, condition->base_count,
-                                             condition->variant_count, condition->paired};
+        samples[i] = (struct effect_samples){condition->base,          condition->variant, condition->base_count,
+                                             condition->variant_count, condition->paired,  condition->rounding};
     }
     effect_options_init(&judgement->options);
     judgement->options.claim = judgement->hypothesis != NULL ? judgement->hypothesis->claim : EFFECT_CHANGES;
@@ -271,7 +297,7 @@ static enum status answer(const struct judge_options *options, bool *is_bad, str
 
 int command_judge(int argc, char **argv)
 {
-    struct judge_options options = {.level = 0.95, .noise_percent = 2, .margin_percent = 2, .conditions = 1};
+    struct judge_options options = {.level = 0.95, .noise_percent = 2};
     struct error error = {0};
     bool is_bad = false;
     enum status status = parse(argc, argv, &options, &error);

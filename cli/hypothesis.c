@@ -75,6 +75,10 @@ void hypothesis_mechanism(const struct variant_effect *effect, char *out, size_t
 /* ---- freezing -------------------------------------------------------------------------------------------------------
  */
 
+enum {
+    CONDITION_SIZE = 96
+};
+
 struct freezer {
     struct ledger *ledger;
     const struct whatif *whatif;
@@ -134,19 +138,27 @@ static struct interval speed_ratio(const struct variant_effect *effect, bool of_
                    : (struct interval){1 / kernel.center, 1 / kernel.hi, 1 / kernel.lo};
 }
 
+/* "C=8"; "" in a scenario without concurrency. */
+static void condition_text(const struct whatif *whatif, const struct whatif_row *row, char out[CONDITION_SIZE])
+{
+    const struct scenario *scenario = whatif->question->scenario;
+    const long variable = scenario_concurrency_variable(scenario);
+    char number[32];
+    out[0] = '\0';
+    if (variable >= 0) {
+        (void)snprintf(out, CONDITION_SIZE, "%s=%s", scenario_variable_get(scenario, (size_t)variable)->name,
+                       number_format(row->concurrency, number));
+    }
+}
+
 static enum status freeze_row(struct freezer *freezer, const struct whatif_row *row, int64_t *id, struct error *error)
 {
     const struct question *question = freezer->whatif->question;
     const struct variant_effect *effect = &row->variant.effect;
     const bool is_known = row->variant.has_effect, of_step = isfinite(effect->throughput_change_fraction.center);
     struct interval ratio = {(double)NAN, (double)NAN, (double)NAN};
-    char condition[96] = "", mechanism[512], hash[17], number[32];
-    const long variable = scenario_concurrency_variable(question->scenario);
-    if (variable >= 0) {
-        (void)snprintf(condition, sizeof condition, "%s=%s",
-                       scenario_variable_get(question->scenario, (size_t)variable)->name,
-                       number_format(row->concurrency, number));
-    }
+    char condition[CONDITION_SIZE], mechanism[512], hash[17];
+    condition_text(freezer->whatif, row, condition);
     if (is_known) {
         ratio = speed_ratio(effect, of_step);
         hypothesis_mechanism(effect, mechanism, sizeof mechanism);
@@ -192,6 +204,65 @@ static enum status reject(struct freezer *freezer, int64_t prediction, struct er
     return ledger_add(freezer->ledger, LEDGER_VERDICT, &record, NULL, error);
 }
 
+struct same_search {
+    struct ledger *ledger;
+    const struct ledger_hypothesis *asked;
+    const struct whatif *whatif;
+    size_t predictions;
+    bool differs;
+    int64_t id; /* of the hypothesis that says the same; 0 */
+};
+
+static enum status compare_prediction(void *context, const void *record, struct error *error)
+{
+    (void)error;
+    struct same_search *search = context;
+    const struct ledger_prediction *row = record;
+    if (search->predictions < search->whatif->row_count) {
+        char condition[CONDITION_SIZE];
+        condition_text(search->whatif, &search->whatif->rows[search->predictions], condition);
+        search->differs =
+            search->differs || row->level != search->whatif->question->level || strcmp(row->condition, condition) != 0;
+    }
+    search->predictions++;
+    return STATUS_OK;
+}
+
+static enum status find_same(void *context, const void *record, struct error *error)
+{
+    struct same_search *search = context;
+    const struct ledger_hypothesis *row = record, *asked = search->asked;
+    if (search->id != 0 || row->scenario != asked->scenario || row->calibration != asked->calibration ||
+        strcmp(row->statement, asked->statement) != 0 || strcmp(row->base_config, asked->base_config) != 0 ||
+        strcmp(row->direction, asked->direction) != 0 || strcmp(row->model, asked->model) != 0 ||
+        strcmp(row->input_hash, asked->input_hash) != 0) {
+        return STATUS_OK;
+    }
+    const struct ledger_filter of_it[] = {{"hypothesis", row->id, NULL}, {NULL, 0, NULL}};
+    search->predictions = 0;
+    search->differs = false;
+    enum status status =
+        ledger_each(search->ledger, LEDGER_PREDICTION, of_it, false, compare_prediction, search, error);
+    search->id = !search->differs && search->predictions == search->whatif->row_count ? row->id : 0;
+    return status;
+}
+
+/* The same statement, inputs, model and conditions predict the same again: a second row would only count twice. */
+static enum status refuse_same(const struct freezer *freezer, const struct ledger_hypothesis *asked,
+                               struct error *error)
+{
+    struct same_search search = {.ledger = freezer->ledger, .asked = asked, .whatif = freezer->whatif};
+    const struct ledger_filter filters[] = {{"changes", 0, asked->changes}, {NULL, 0, NULL}};
+    enum status status = ledger_each(freezer->ledger, LEDGER_HYPOTHESIS, filters, false, find_same, &search, error);
+    if (status == STATUS_OK && search.id != 0) {
+        status =
+            error_set(error, STATUS_TOLERANCE_FAILED,
+                      "hypothesis %lld of the ledger is the same, with the same predictions (occam ledger show %lld)",
+                      (long long)search.id, (long long)search.id);
+    }
+    return status;
+}
+
 static enum status freeze_all(struct freezer *freezer, const char *statement, enum effect_claim claim,
                               struct error *error)
 {
@@ -215,6 +286,9 @@ static enum status freeze_all(struct freezer *freezer, const char *statement, en
                                              .model = freezer->model,
                                              .input_hash =
                                                  input_hash_text(whatif->question, whatif->question->values, hash)};
+    if (status == STATUS_OK) {
+        status = refuse_same(freezer, &record, error);
+    }
     if (status == STATUS_OK) {
         status = ledger_add(freezer->ledger, LEDGER_HYPOTHESIS, &record, &freezer->hypothesis, error);
     }

@@ -20,7 +20,7 @@ void hypothesis_mechanism(const struct variant_effect *effect, char *out, size_t
 
 /* Writes scenario, hypothesis, one prediction per row of the comparison and, when the variant cannot be launched, the
  * verdict that needs no run, all or nothing. STATUS_TOLERANCE_FAILED: runs of this variant are in the ledger already,
- * so that a prediction would come too late. */
+ * so that a prediction would come too late; or the same hypothesis with the same predictions is there. */
 MUST_CHECK enum status hypothesis_freeze(struct ledger *ledger, const struct whatif *whatif, const char *statement,
                                          enum effect_claim claim, int64_t *id, struct error *error);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
@@ -414,12 +415,26 @@ static enum status group_rows(struct judged_files *files, struct row_list *rows,
     return status;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* Serving benchmarks' files as such a table: one row for each run. */
 static enum status read_serving(const char *path, struct csv_table *table, struct error *error)
 {
     struct serving_results results = {0};
     struct text_buffer text = {0};
     enum status status = serving_results_read(path, &results, error);
+    if (status == STATUS_OK && is_folder(path)) {
+        status = serving_results_settle(&results, error);
+        if (status == STATUS_OK && results.series_count > 1) {
+            status = error_set(error, STATUS_BAD_DATA,
+                               "%s holds results of %u deployments or workloads: give a folder or file of one", path,
+                               results.series_count);
+        }
+    }
     text_buffer_append(&text, "concurrency,request_rate,output_tokens_per_s\n");
     for (size_t i = 0; i < results.count && status == STATUS_OK; i++) {
         const struct serving_result *result = &results.items[i];
@@ -454,8 +469,8 @@ static bool looks_like_json(const char *path)
 static enum status open_side(const char *path, struct side *side, struct error *error)
 {
     side->path = path;
-    enum status status = looks_like_json(path) ? read_serving(path, &side->table, error)
-                                               : csv_read(path, FILE_BYTES_MAX, &side->table, error);
+    enum status status = is_folder(path) || looks_like_json(path) ? read_serving(path, &side->table, error)
+                                                                  : csv_read(path, FILE_BYTES_MAX, &side->table, error);
     if (status != STATUS_OK) {
         return status;
     }

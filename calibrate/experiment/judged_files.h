@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Two result files side by side: which column is the result, which columns are the conditions, which rows are repeats
- * or pairs. CSV tables and serving benchmarks' files. Used by `occam judge`. */
+ * or pairs. CSV tables, serving benchmarks' files, and folders of those (of one deployment and workload). Used by
+ * `occam judge`. */
 #ifndef OCCAM_CALIBRATE_EXPERIMENT_JUDGED_FILES_H
 #define OCCAM_CALIBRATE_EXPERIMENT_JUDGED_FILES_H
 
@@ -27,6 +28,7 @@ struct judged_condition {
     double *base, *variant; /* results, larger is better: 1 / time for times */
     size_t base_count, variant_count;
     bool paired;
+    double rounding; /* relative standard deviation that the last digit of the results stands for */
 };
 
 struct judged_files {
