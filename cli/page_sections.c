@@ -303,11 +303,12 @@ static void write_point(struct page *page, const struct figure *figure, const st
                                    axis_text(cell ? (double)NAN : or_unknown(series->y_hi, i), NULL, 0, texts[3])});
 }
 
-/* The numbers behind a figure, for who cannot see it; of many points the kept CSV is better. */
+/* The numbers behind a figure, for who cannot see it; of many points some. The kept CSV has all. */
 static void write_numbers(struct page *page, const struct figure *figure)
 {
     size_t count = 0;
     bool cells = false;
+    char summary[64];
 
     for (size_t s = 0; s < figure->series_count; s++) {
         const struct figure_series *series = &figure->series[s];
@@ -315,16 +316,21 @@ static void write_numbers(struct page *page, const struct figure *figure)
         cells = cells || series->shade != NULL;
         count += series->style == SERIES_STYLE_BOXES && series->shade == NULL ? 0 : series->count;
     }
-    if (!page->html || count == 0 || count > NUMBERS_MAX)
+    if (!page->html || count == 0)
         return;
-    page_details(page, "Numbers");
+    const size_t step = (count + NUMBERS_MAX - 1) / NUMBERS_MAX;
+
+    (void)snprintf(summary, sizeof summary, "Numbers");
+    if (step > 1)
+        (void)snprintf(summary, sizeof summary, "Numbers, one of every %zu", step);
+    page_details(page, summary);
     page_table(page, figure->title,
                (const char *const[]){"series", figure->x_label, figure->y_label, cells ? figure->shade_label : "from",
                                      cells ? "" : "to"},
                5);
     for (size_t s = 0; s < figure->series_count; s++)
         if (figure->series[s].style != SERIES_STYLE_BOXES || figure->series[s].shade != NULL)
-            for (size_t i = 0; i < figure->series[s].count; i++)
+            for (size_t i = 0; i < figure->series[s].count; i += step)
                 write_point(page, figure, &figure->series[s], i);
     page_table_end(page);
     page_details_end(page);
