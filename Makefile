@@ -245,7 +245,7 @@ RESOURCE_ARCHS := sm_80,sm_90,sm_100,sm_120
 .PHONY: kernel-resources calibrations
 kernel-resources: $(PROGRAM) ## compile the kernels for every architecture and rewrite their tables in data/resources
 	@$(PROGRAM) measure data/campaigns/resources.plan --compile-only --arch $(RESOURCE_ARCHS) --cache $(KERNEL_CODE) \
-	    --out data/resources
+	    --output data/resources
 
 CALIBRATED := nvidia-h200:gqa-decode nvidia-h200:sparse-decode nvidia-h200:gemm-tile
 CALIBRATION_ROWS := 200

@@ -434,3 +434,20 @@ unsigned text_distance(const char *left, const char *right)
     size_t rest = left_length - m > right_length - n ? left_length - m : right_length - n;
     return last[n] + (unsigned)rest;
 }
+
+void utf8_trim(char *text)
+{
+    size_t length = strlen(text), back = 0;
+    /* A character has at most four bytes: look for its first one. */
+    while (back < 3 && back < length && ((unsigned char)text[length - 1 - back] & 0xc0) == 0x80) {
+        back++;
+    }
+    if (back == length) {
+        return;
+    }
+    const unsigned char first = (unsigned char)text[length - 1 - back];
+    const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    if (wanted > back + 1) {
+        text[length - 1 - back] = '\0';
+    }
+}

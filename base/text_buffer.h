@@ -39,6 +39,8 @@ MUST_CHECK enum status file_read_text(const char *path, size_t limit_bytes, char
                                       struct error *error);
 /* STATUS_OK if the bytes are valid UTF-8 without NUL; otherwise *bad_offset is the first offending byte. */
 MUST_CHECK enum status utf8_check(const char *bytes, size_t length, size_t *bad_offset);
+/* Takes a character that was cut at the end of the text away, as snprintf leaves it behind. */
+void utf8_trim(char *text);
 /* Edit distance (Damerau-Levenshtein, case-insensitive) for "did you mean" lists. */
 unsigned text_distance(const char *left, const char *right);
 

@@ -74,6 +74,18 @@ static void print_rejection(const struct whatif *whatif)
     }
 }
 
+/* At some conditions a change may move nothing that the model has: the first that it moves tells. */
+static void print_mechanism(const struct frozen_hypothesis *frozen)
+{
+    for (size_t i = 0; i < frozen->prediction_count; i++) {
+        if (frozen->predictions[i].mechanism[0] != '\0') {
+            printf("\nMechanism: %s\n", frozen->predictions[i].mechanism);
+            return;
+        }
+    }
+    printf("\nMechanism: none that the model has; nothing that it counts changes under these conditions\n");
+}
+
 static enum status print_text(const struct report *report, const struct frozen_hypothesis *frozen,
                               const struct whatif *whatif, const char *ledger, struct error *error)
 {
@@ -93,7 +105,7 @@ static enum status print_text(const struct report *report, const struct frozen_h
     enum status status = report_print_table(report, "predictions", columns + first,
                                             sizeof columns / sizeof columns[0] - first, stdout, error);
     if (status == STATUS_OK) {
-        printf("\nMechanism: %s\n", frozen->predictions[0].mechanism);
+        print_mechanism(frozen);
         printf("Kept in %s\nAfter the runs:  occam judge BASE VARIANT --hypothesis %lld\n", ledger,
                (long long)frozen->id);
     }
@@ -102,6 +114,9 @@ static enum status print_text(const struct report *report, const struct frozen_h
 
 static enum status settle_claim(const char *statement, const char *asked, enum effect_claim *claim, struct error *error)
 {
+    if (statement[strspn(statement, " \t\r\n")] == '\0') {
+        return error_set(error, STATUS_USAGE, "the statement is empty: say what the change does");
+    }
     if (asked != NULL) {
         return effect_claim_parse(asked, claim)
                    ? STATUS_OK

@@ -194,6 +194,8 @@ static enum status write_scenario(const struct inspection *self, const char *out
     status = write_file(self, output, write_code_scenario, slash != NULL ? slash + 1 : path.text, error);
     if (status == STATUS_OK)
         status = write_file(self, path.text, write_loops, NULL, error);
+    if (status == STATUS_OK && self->rows.launch != NULL)
+        inspect_print_launch(self->rows.launch, self->rows.other_launches, "", stdout);
     if (status == STATUS_OK)
         (void)printf("%s, %s: occam predict %s says what to answer\n", output, path.text, output);
     text_buffer_release(&path);
@@ -206,6 +208,8 @@ static enum status write_launch(const struct inspection *self, const char *outpu
     enum status status = check_scenario_path(output, &ending, error);
     if (status == STATUS_OK)
         status = write_file(self, output, write_launch_scenario, NULL, error);
+    if (status == STATUS_OK)
+        inspect_print_launch(self->rows.launch, self->rows.other_launches, "", stdout);
     if (status == STATUS_OK)
         (void)printf("%s: occam predict %s says what to answer\n", output, output);
     return status;

@@ -4,15 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_buffer.h"
+#include "calibrate/experiment/judged_dates.h"
 #include "cli/command.h"
 #include "cli/experiment_texts.h"
 #include "cli/judge.h"
 #include "cli/options.h"
 
 enum {
-    BY_MAX = JUDGED_COLUMNS_MAX
+    BY_MAX = JUDGED_COLUMNS_MAX,
+    MARGIN_PERCENT = 2
 };
 
 struct judge_options {
@@ -46,6 +49,25 @@ static enum status parse(int argc, char **argv, struct judge_options *options, s
         status = error_set(error, STATUS_USAGE,
                            options->power ? "--power takes no files" : "two files are compared: BASE VARIANT");
     }
+    if (status == STATUS_OK && options->margin_percent > 0 && !options->revert) {
+        status = error_set(error, STATUS_USAGE, "option --margin goes with --revert");
+    }
+    if (status == STATUS_OK && options->conditions > 0 && !options->power) {
+        status = error_set(error, STATUS_USAGE, "option --conditions goes with --power");
+    }
+    if (status == STATUS_OK && options->power &&
+        (options->hypothesis > 0 || options->claim != NULL || options->revert || options->metric != NULL ||
+         options->by != NULL || options->ledger != NULL)) {
+        status =
+            error_set(error, STATUS_USAGE,
+                      "--power takes no files: --hypothesis, --claim, --revert, --metric, --by and --ledger do not "
+                      "go with it");
+    }
+    if (status == STATUS_OK && options->hypothesis == 0 && options->ledger != NULL) {
+        status = error_set(error, STATUS_USAGE, "option --ledger goes with --hypothesis");
+    }
+    options->margin_percent = options->margin_percent > 0 ? options->margin_percent : MARGIN_PERCENT;
+    options->conditions = options->conditions > 0 ? options->conditions : 1;
     if (status == STATUS_OK && options->hypothesis > 0 && options->claim != NULL) {
         status = error_set(error, STATUS_USAGE, "the hypothesis says what is claimed: leave out --claim");
     }
@@ -123,23 +145,42 @@ static enum status read_files(const struct judge_options *options, struct judgem
         judged.by = names;
         judged.by_count = split_names(by, names);
     }
+    struct stat base, variant;
+    if (stat(options->operands.items[0], &base) == 0 && stat(options->operands.items[1], &variant) == 0 &&
+        base.st_dev == variant.st_dev && base.st_ino == variant.st_ino) {
+        return error_set(error, STATUS_USAGE, "BASE and VARIANT are the same file: %s", options->operands.items[1]);
+    }
     judgement->base_path = options->operands.items[0];
     judgement->variant_path = options->operands.items[1];
     return judged_files_read(judgement->base_path, judgement->variant_path, &judged, &judgement->files, error);
+}
+
+/* The number of that name in the condition; "concurrency" is every file's word for it. NaN: there is none. */
+static double condition_number(const struct judged_files *files, const struct judged_condition *condition,
+                               const char *name)
+{
+    for (size_t i = 0; i < files->column_count; i++) {
+        if (strcmp(files->columns[i], name) == 0 || strcmp(files->columns[i], "concurrency") == 0) {
+            return condition->numbers[i];
+        }
+    }
+    return (double)NAN;
 }
 
 /* The prediction that was frozen for the condition; data that are older than it do not test it. */
 static void match_predictions(struct judgement *judgement)
 {
     const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
-    judgement->data_is_older = hypothesis != NULL && judgement->files.oldest[0] != '\0' &&
-                               strncmp(judgement->files.oldest, hypothesis->created, 19) < 0;
+    double frozen = (double)NAN;
+    judgement->data_is_older =
+        hypothesis != NULL && judged_date_parse(hypothesis->created, &frozen) && judgement->files.oldest < frozen;
     for (size_t i = 0; i < judgement->files.count; i++) {
         struct judged_row *row = &judgement->rows[i];
         *row = (struct judged_row){&judgement->files.conditions[i], &judgement->verdicts[i], NULL, -1};
         for (size_t k = 0; hypothesis != NULL && k < hypothesis->prediction_count; k++) {
             const struct frozen_prediction *prediction = &hypothesis->predictions[k];
-            if (isnan(prediction->concurrency) || prediction->concurrency == row->condition->key) {
+            if (prediction->variable[0] == '\0' ||
+                prediction->concurrency == condition_number(&judgement->files, row->condition, prediction->variable)) {
                 row->prediction = prediction;
             }
         }
@@ -157,8 +198,11 @@ static void weigh_counting(struct judgement *judgement)
     const struct judged_files *files = &judgement->files;
     bool agree = true;
     for (size_t i = 1; i < files->count && files->counted_ways > 1; i++) {
-        const bool same_load = files->conditions[i].key == files->conditions[i - 1].key ||
-                               (isnan(files->conditions[i].key) && isnan(files->conditions[i - 1].key));
+        bool same_load = true;
+        for (size_t k = 0; k < files->column_count; k++) {
+            const double a = files->conditions[i].numbers[k], b = files->conditions[i - 1].numbers[k];
+            same_load = same_load && (a == b || (isnan(a) && isnan(b)));
+        }
         const double apart = fabs(log(judgement->verdicts[i].ratio / judgement->verdicts[i - 1].ratio));
         if (same_load) {
             judgement->counting_spread = fmax(judgement->counting_spread, expm1(apart));
@@ -180,8 +224,8 @@ static enum status decide(const struct judge_options *options, struct judgement 
     }
     for (size_t i = 0; i < count; i++) {
         const struct judged_condition *condition = &judgement->files.conditions[i];
-        samples[i] = (struct effect_samples){condition->base, condition->variant, condition->base_count,
-                                             condition->variant_count, condition->paired};
+        samples[i] = (struct effect_samples){condition->base,          condition->variant, condition->base_count,
+                                             condition->variant_count, condition->paired,  condition->rounding};
     }
     effect_options_init(&judgement->options);
     judgement->options.claim = judgement->hypothesis != NULL ? judgement->hypothesis->claim : EFFECT_CHANGES;
@@ -211,7 +255,7 @@ static void name_claim(struct judgement *judgement, char *out, size_t out_size)
     if (judgement->options.is_revert) {
         (void)snprintf(out, out_size, "is %s the same as %s again?", judgement->variant_path, judgement->base_path);
     } else if (judgement->hypothesis != NULL) {
-        (void)snprintf(out, out_size, "%s (hypothesis %lld: %s %s the %s)", judgement->hypothesis->statement,
+        (void)snprintf(out, out_size, "%.255s (hypothesis %lld: %.250s %s the %s)", judgement->hypothesis->statement,
                        (long long)judgement->hypothesis->id, judgement->hypothesis->changes,
                        effect_claim_name(judgement->hypothesis->claim), judgement->hypothesis->quantity);
     } else {
@@ -271,7 +315,7 @@ static enum status answer(const struct judge_options *options, bool *is_bad, str
 
 int command_judge(int argc, char **argv)
 {
-    struct judge_options options = {.level = 0.95, .noise_percent = 2, .margin_percent = 2, .conditions = 1};
+    struct judge_options options = {.level = 0.95, .noise_percent = 2};
     struct error error = {0};
     bool is_bad = false;
     enum status status = parse(argc, argv, &options, &error);

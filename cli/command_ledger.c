@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/experiment_texts.h"
+#include "cli/ledger_outcomes.h"
 #include "cli/ledger_place.h"
 #include "cli/options.h"
 #include "cli/report.h"
@@ -14,6 +15,7 @@
 struct ledger_options {
     const char *ledger, *table;
     bool all;
+    double id; /* of show */
     enum output_format format;
     struct operands operands;
 };
@@ -155,31 +157,6 @@ static enum status export_rows(struct ledger *ledger, const struct ledger_option
 /* ---- list and show --------------------------------------------------------------------------------------------------
  */
 
-struct outcome_counts {
-    uint64_t supported, refuted, inconclusive, restored, not_restored, covered, not_covered;
-};
-
-static enum status count_outcome(void *context, const void *record, struct error *error)
-{
-    (void)error;
-    struct outcome_counts *counts = context;
-    const struct ledger_verdict *verdict = record;
-    const struct {
-        const char *name;
-        uint64_t *count;
-    } rows[] = {{"supported", &counts->supported},
-                {"refuted", &counts->refuted},
-                {"inconclusive", &counts->inconclusive},
-                {"restored", &counts->restored},
-                {"not restored", &counts->not_restored}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *rows[i].count += strcmp(rows[i].name, verdict->outcome) == 0;
-    }
-    counts->covered += verdict->covered == 1;
-    counts->not_covered += verdict->covered == 0;
-    return STATUS_OK;
-}
-
 struct list_sink {
     struct ledger *ledger;
     struct report *report;
@@ -190,9 +167,8 @@ static enum status list_hypothesis(void *context, const void *record, struct err
 {
     struct list_sink *sink = context;
     const struct ledger_hypothesis *hypothesis = record;
-    struct outcome_counts counts = {0};
-    const struct ledger_filter of_it[] = {{"hypothesis", hypothesis->id, NULL}, {NULL, 0, NULL}};
-    enum status status = ledger_each(sink->ledger, LEDGER_VERDICT, of_it, false, count_outcome, &counts, error);
+    struct ledger_outcomes counts;
+    enum status status = ledger_outcomes_read(sink->ledger, hypothesis->id, &counts, error);
     const bool is_open = counts.supported + counts.refuted + counts.inconclusive == 0,
                is_mixed = (counts.supported > 0) == (counts.refuted > 0);
     report_begin_object(sink->report, NULL);
@@ -204,8 +180,9 @@ static enum status list_hypothesis(void *context, const void *record, struct err
                              : (counts.supported > 0 ? "supported" : "refuted"));
     report_string(sink->report, "revert",
                   counts.not_restored > 0 ? "not restored" : (counts.restored > 0 ? "restored" : ""));
-    report_integer(sink->report, "predictions_that_held", (int64_t)counts.covered);
-    report_integer(sink->report, "predictions_that_missed", (int64_t)counts.not_covered);
+    report_integer(sink->report, "predictions_that_held", (int64_t)counts.held);
+    report_integer(sink->report, "predictions_that_missed", (int64_t)counts.missed);
+    report_integer(sink->report, "replaced_verdicts", (int64_t)counts.replaced);
     report_string(sink->report, "changes", hypothesis->changes);
     report_string(sink->report, "statement", hypothesis->statement);
     report_end(sink->report);
@@ -235,8 +212,8 @@ static enum status list(struct ledger *ledger, const struct ledger_options *opti
     if (status == STATUS_OK && options->format != OUTPUT_FORMAT_TEXT) {
         status = report_print(&report, options->format, "hypotheses", stdout, error);
     } else if (status == STATUS_OK) {
-        printf("%s: %llu hypotheses, %llu runs\n\n", ledger_path(ledger), (unsigned long long)sink.count,
-               (unsigned long long)runs);
+        printf("%s: %llu hypothes%s, %llu run%s\n\n", ledger_path(ledger), (unsigned long long)sink.count,
+               sink.count == 1 ? "is" : "es", (unsigned long long)runs, runs == 1 ? "" : "s");
         if (sink.count > 0) {
             status =
                 report_print_table(&report, "hypotheses", columns, sizeof columns / sizeof columns[0], stdout, error);
@@ -284,41 +261,80 @@ static void print_finding(void *context, const char *text)
     printf("%s\n", text);
 }
 
-static enum status check(struct ledger *ledger, struct error *error)
+static void record_finding(void *context, const char *text)
 {
-    uint64_t findings;
-    enum status status = ledger_check(ledger, print_finding, NULL, &findings, error);
-    if (status == STATUS_OK && findings > 0) {
-        status = error_set(error, STATUS_TOLERANCE_FAILED, "ledger %s: %llu findings", ledger_path(ledger),
-                           (unsigned long long)findings);
-    } else if (status == STATUS_OK) {
+    report_begin_object(context, NULL);
+    report_string(context, "finding", text);
+    report_end(context);
+}
+
+static enum status check(struct ledger *ledger, const struct ledger_options *options, struct error *error)
+{
+    const bool is_text = options->format == OUTPUT_FORMAT_TEXT;
+    struct report report = {0};
+    uint64_t findings = 0;
+    report_string(&report, "ledger", ledger_path(ledger));
+    report_begin_rows(&report, "findings");
+    enum status status =
+        ledger_check(ledger, is_text ? print_finding : record_finding, is_text ? NULL : &report, &findings, error);
+    report_end(&report);
+    report_bool(&report, "sound", findings == 0);
+    if (status == STATUS_OK && !is_text) {
+        status = report_print(&report, options->format, "findings", stdout, error);
+    } else if (status == STATUS_OK && findings == 0) {
         printf("%s: sound\n", ledger_path(ledger));
     }
+    if (status == STATUS_OK && findings > 0) {
+        status = error_set(error, STATUS_TOLERANCE_FAILED, "ledger %s: %llu finding%s", ledger_path(ledger),
+                           (unsigned long long)findings, findings == 1 ? "" : "s");
+    }
+    report_release(&report);
     return status;
 }
 
 /* ---- command --------------------------------------------------------------------------------------------------------
  */
 
+static const char *asked_for(const struct ledger_options *options)
+{
+    return options->operands.count > 0 ? options->operands.items[0] : "list";
+}
+
+/* The command line is judged before the file is looked for: a slip of the keyboard is no missing ledger. */
+static enum status check_words(struct ledger_options *options, struct error *error)
+{
+    static const char *const words[] = {"list", "show", "export", "check", "scorecard"};
+    const size_t count = sizeof words / sizeof words[0];
+    const char *what = asked_for(options);
+    bool is_known = false;
+    for (size_t i = 0; i < count; i++) {
+        is_known = is_known || strcmp(what, words[i]) == 0;
+    }
+    if (!is_known) {
+        (void)error_set(error, STATUS_USAGE, "\"%s\" is none of list, show, export, check, scorecard", what);
+        near_names_append(error, what, words, count);
+        return STATUS_USAGE;
+    }
+    if (strcmp(what, "export") != 0 && (options->table != NULL || options->all)) {
+        return error_set(error, STATUS_USAGE, "option --%s goes with export", options->table != NULL ? "table" : "all");
+    }
+    if (strcmp(what, "show") == 0) {
+        const bool is_id = options->operands.count == 2 &&
+                           number_parse(options->operands.items[1], &options->id) == STATUS_OK && options->id >= 1 &&
+                           options->id < 1e15 && floor(options->id) == options->id;
+        return is_id ? STATUS_OK : error_set(error, STATUS_USAGE, "show needs the number of a hypothesis");
+    }
+    return options->operands.count > 1 ? error_set(error, STATUS_USAGE, "%s takes no more words", what) : STATUS_OK;
+}
+
 static enum status run(const struct ledger_options *options, struct ledger *ledger, struct error *error)
 {
-    const char *what = options->operands.count > 0 ? options->operands.items[0] : "list";
-    double id;
-    if (strcmp(what, "show") == 0) {
-        const bool is_id = options->operands.count == 2 && number_parse(options->operands.items[1], &id) == STATUS_OK &&
-                           id >= 1 && id < 1e15 && floor(id) == id;
-        return is_id ? show(ledger, options, (int64_t)id, error)
-                     : error_set(error, STATUS_USAGE, "show needs the number of a hypothesis");
-    }
-    if (options->operands.count > 1) {
-        return error_set(error, STATUS_USAGE, "%s takes no more words", what);
-    }
-    return strcmp(what, "list") == 0     ? list(ledger, options, error)
-           : strcmp(what, "export") == 0 ? export_rows(ledger, options, error)
-           : strcmp(what, "check") == 0  ? check(ledger, error)
-           : strcmp(what, "scorecard") == 0
-               ? ledger_scorecard(ledger, options->format, error)
-               : error_set(error, STATUS_USAGE, "\"%s\" is none of list, show, export, check, scorecard", what);
+    const char *what = asked_for(options);
+    return strcmp(what, "show") == 0        ? show(ledger, options, (int64_t)options->id, error)
+           : strcmp(what, "export") == 0    ? export_rows(ledger, options, error)
+           : strcmp(what, "check") == 0     ? check(ledger, options, error)
+           : strcmp(what, "scorecard") == 0 ? ledger_scorecard(ledger, options->format, error)
+                                            : list(ledger, options, error);
 }
 
 int command_ledger(int argc, char **argv)
@@ -334,6 +350,9 @@ int command_ledger(int argc, char **argv)
     struct error error = {0};
     enum status status =
         options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "WHAT", 0, 2, &options.operands, &error);
+    if (status == STATUS_OK) {
+        status = check_words(&options, &error);
+    }
     if (status == STATUS_OK) {
         status = ledger_place_open(options.ledger, false, &ledger, &error);
     }

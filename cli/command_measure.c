@@ -280,7 +280,7 @@ static enum status run_campaign(const struct campaign_plan *plan, const struct m
         size_t length = strlen(error->text);
 
         (void)snprintf(error->text + length, sizeof error->text - length,
-                       "; --resume goes on with them, another --out starts anew");
+                       "; --resume goes on with them, another --output starts anew");
     }
     if (progress->done > 0 || status == STATUS_OK) {
         struct error printing = {0};
@@ -316,7 +316,8 @@ static enum status read_request(int argc, char **argv, struct measure_request *r
 {
     const struct option_row rows[] = {
         {'s', "set", OPTION_LIST, &request->settings, 0, 0},
-        {0, "out", OPTION_TEXT, &request->out, 0, 0},
+        {0, "output", OPTION_TEXT, &request->out, 0, 0},
+        {0, "out", OPTION_TEXT, &request->out, 0, 0}, /* as it was called first; not documented any more */
         {0, "budget", OPTION_DURATION, &request->budget_s, 0, 0},
         {0, "resume", OPTION_FLAG, &request->resume, 0, 0},
         {0, "repeats", OPTION_COUNT, &request->repeats, 1, 1000},

@@ -5,6 +5,7 @@
 #include "base/text_buffer.h"
 #include "cli/command.h"
 #include "cli/command_texts.h"
+#include "cli/launch_fault_reason.h"
 #include "cli/launch_remarks.h"
 #include "cli/options.h"
 #include "cli/quantity_text.h"
@@ -32,9 +33,9 @@ static enum status read_options(int argc, char **argv, struct occupancy_options 
         {.name = "device-file", .kind = OPTION_TEXT, .target = &options->device_file},
         {.name = "format", .kind = OPTION_FORMAT, .target = &options->format},
         {0, "threads", OPTION_COUNT, &options->threads, 0, COUNT_MAX},
-        {0, "registers", OPTION_COUNT, &options->registers, 0, COUNT_MAX},
-        {0, "smem", OPTION_COUNT, &options->smem_bytes, 0, SMEM_BYTES_MAX},
-        {0, "static-smem", OPTION_COUNT, &options->static_smem_bytes, 0, STATIC_SMEM_BYTES_MAX},
+        {0, "registers", OPTION_COUNT, &options->registers, 1, COUNT_MAX},
+        {0, "smem", OPTION_BYTES, &options->smem_bytes, 0, SMEM_BYTES_MAX},
+        {0, "static-smem", OPTION_BYTES, &options->static_smem_bytes, 0, STATIC_SMEM_BYTES_MAX},
         {0, "carveout", OPTION_NUMBER, &options->carveout_percent, 0, 100},
         {0, "barriers", OPTION_COUNT, &options->barriers, 1, COUNT_MAX},
         {0, "cluster", OPTION_COUNT, &options->cluster, 1, COUNT_MAX},
@@ -90,9 +91,10 @@ static void record_distance(struct report *report, const char *key, int64_t valu
         report_integer(report, key, value);
 }
 
-static void record(struct report *report, const struct gpu_device *device, const struct occupancy *occupancy,
-                   const struct launch_remarks *remarks)
+static void record(struct report *report, const struct gpu_device *device, const struct kernel_launch *launch,
+                   const struct occupancy *occupancy, const struct launch_remarks *remarks)
 {
+    char reason[LAUNCH_FAULT_REASON_SIZE] = "";
     bool feasible = occupancy->fault == LAUNCH_FAULT_NONE && occupancy->ctas_per_sm > 0;
 
     report_string(report, "device", device->name);
@@ -115,7 +117,9 @@ static void record(struct report *report, const struct gpu_device *device, const
     report_integer(report, "smem_over_limit_bytes", occupancy->smem_over_limit_bytes);
     report_integer(report, "registers_allocated_per_warp", occupancy->registers_allocated_per_warp);
     report_bool(report, "feasible", feasible);
-    report_string(report, "reason", feasible ? "" : launch_fault_text(occupancy->fault));
+    report_string(report, "reason",
+                  feasible ? ""
+                           : launch_fault_reason(&device->limits, launch, occupancy->fault, reason, sizeof reason));
     record_distance(report, "next_cta_registers_per_thread", occupancy->next_cta_registers_per_thread);
     record_distance(report, "next_cta_smem_bytes", occupancy->next_cta_smem_bytes);
     record_distance(report, "next_cta_threads", occupancy->next_cta_threads);
@@ -161,13 +165,11 @@ static void print_text(const struct gpu_device *device, const struct kernel_laun
                        const struct occupancy *occupancy)
 {
     char bytes[QUANTITY_TEXT_SIZE], allocated[QUANTITY_TEXT_SIZE], percent[QUANTITY_TEXT_SIZE];
+    char reason[LAUNCH_FAULT_REASON_SIZE];
 
     if (occupancy->fault != LAUNCH_FAULT_NONE) {
-        (void)printf("%s: this launch cannot run: %s\n", device->title, launch_fault_text(occupancy->fault));
-        if (occupancy->fault == LAUNCH_FAULT_SMEM_PER_CTA)
-            (void)printf("  %s asked for, over the limit by %s\n",
-                         quantity_bytes((double)occupancy->smem_requested_bytes, bytes),
-                         quantity_bytes((double)occupancy->smem_over_limit_bytes, allocated));
+        (void)printf("%s: this launch cannot run: %s\n", device->title,
+                     launch_fault_reason(&device->limits, launch, occupancy->fault, reason, sizeof reason));
         return;
     }
     (void)printf("%s: %u CTA%s per SM, %u of %u warps, occupancy %s\n\nCTAs per SM that each resource allows:\n",
@@ -200,7 +202,7 @@ static enum status answer(const struct gpu_device *device, const struct occupanc
         print_text(device, &launch, &occupancy);
         launch_remarks_print(&remarks);
     } else {
-        record(&report, device, &occupancy, &remarks);
+        record(&report, device, &launch, &occupancy, &remarks);
         status = report_print(&report, options->format, NULL, stdout, error);
     }
     report_release(&report);

@@ -83,8 +83,8 @@ int command_help(int argc, char **argv);
     "  --device D            GPU or compute capability, such as nvidia-h200 or sm_120\n"                               \
     "  --threads N           threads per CTA\n"                                                                        \
     "  --registers N         registers per thread\n"                                                                   \
-    "  --smem B              dynamic shared memory per CTA in bytes (default 0)\n"                                     \
-    "  --static-smem B       static shared memory per CTA in bytes (default 0)\n"                                      \
+    "  --smem B              dynamic shared memory per CTA: bytes, or such as 48KiB (default 0)\n"                     \
+    "  --static-smem B       static shared memory per CTA, likewise (default 0)\n"                                     \
     "  --carveout P          preferred share of the unified cache for shared memory, 0 to 100 percent;\n"              \
     "                        default: as much as fits\n"                                                               \
     "  --barriers N          named barriers per CTA (default 1)\n"                                                     \
@@ -144,9 +144,9 @@ int command_help(int argc, char **argv);
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --claim \"WORDS\"       a claim that was only read somewhere; repeatable. source=trace|nsys|nsys-table|\n"      \
-    "                        ncu|cubin|ptxas|cuobjdump|cache|ptx|autotune, kernel=, arch=, device=, and\n"             \
-    "                        figures: smem_bytes, registers, threads, num_warps, num_stages, ... Values\n"             \
-    "                        with KB, MB, KiB or MiB are as exact as their digits\n"                                   \
+    "                        ncu|cubin|ptxas|cuobjdump|cache|ptx|autotune|table (without: trusted least),\n"           \
+    "                        kernel=, arch=, device=, and figures: smem_bytes, registers, threads, num_warps,\n"       \
+    "                        num_stages, ... Values with KB, MB, KiB or MiB are as exact as their digits\n"            \
     "  --scenario S          turns the formulas of this scenario round: which knobs give each value, which\n"          \
     "                        neighbours then fit, what the predicted time is\n"                                        \
     "  -s, --set NAME=VALUE  set a knob or workload variable of it; repeatable\n"                                      \
@@ -262,7 +262,7 @@ int command_help(int argc, char **argv);
 
 #define MEASURE_SUMMARY "run verification kernels on a GPU, or compile them"
 #define MEASURE_USAGE                                                                                                  \
-    "measure KERNEL|SCENARIO|PLAN [...] [--out DIR] [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] "         \
+    "measure KERNEL|SCENARIO|PLAN [...] [--output DIR] [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] "      \
     "[--limit N] [--seed N] [--reference-every N] [--config-limit T] [--sample-time T] "                               \
     "[--check-only | --compile-only [--code DIR] [--shard I/N] | --dry-run] [--arch LIST] [--cache DIR] "              \
     "[--nvrtc LIBRARY] [--device-backend B] [--format text|json|csv] | measure --list"
@@ -278,7 +278,7 @@ int command_help(int argc, char **argv);
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  -s, --set NAME=LIST   values of a setting or knob: 4, or 1,2,4; for kernels also 1..8 or 1..64*2\n"             \
-    "  --out DIR             where rows go (default measurements)\n"                                                   \
+    "  --output DIR          where rows go (default measurements)\n"                                                   \
     "  --budget T            start no configuration after this time: 600s, 10m, 1.5h. Of a plan with more than\n"      \
     "                        100,000 configurations, so many are drawn by --seed, evenly over the plan\n"              \
     "  --resume              go on in a DIR that already holds rows of this plan\n"                                    \
@@ -288,9 +288,9 @@ int command_help(int argc, char **argv);
     "  --reference-every N   a plan's reference configurations come again after N others (default 40, 0: never)\n"     \
     "  --config-limit T      a configuration that takes longer is given up (default 30s)\n"                            \
     "  --sample-time T       time for the samples of one configuration, about (default 100ms)\n"                       \
-    "  --check-only          correctness alone; without --out in this very process, for memory and race checkers\n"    \
+    "  --check-only          correctness alone; without --output in this process, for memory and race checkers\n"      \
     "  --compile-only        registers, SMEM and spills as resource tables (docs/DATA.md), without a GPU: one\n"       \
-    "                        kernel to standard output, or each to a file in --out\n"                                  \
+    "                        kernel to standard output, or each to a file in --output\n"                               \
     "  --arch LIST           compute capabilities for --compile-only and --dry-run, such as sm_90,sm_120\n"            \
     "                        (default sm_90)\n"                                                                        \
     "  --code DIR            keep what --compile-only makes: cubin, PTX and log of each setting of one kernel, with\n" \
@@ -298,16 +298,16 @@ int command_help(int argc, char **argv);
     "  --shard I/N           compile every N-th configuration from the I-th, counted from 0\n"                         \
     "  --dry-run             list the configurations and which of them are infeasible\n"                               \
     "  --list                the kernels, their settings and ranges\n"                                                 \
-    "  --cache DIR           keep compiled code there (default when measuring: code/ in --out)\n"                      \
+    "  --cache DIR           keep compiled code there (default when measuring: code/ in --output)\n"                   \
     "  --nvrtc LIBRARY       the run-time compiler, where it is not found by itself; none: do without one\n"           \
     "  --device-backend B    cuda (default), or fake: a device made of nothing, to try out the harness\n"              \
     "  --fake-fault KIND@N   crash, hang, launch-failure or wrong at the N-th configuration of the fake "              \
     "device\n" FORMAT_OPTION_HELP "\n"                                                                                 \
     "Examples:\n"                                                                                                      \
     "  occam measure --list\n"                                                                                         \
-    "  occam measure gqa_decode -s splits=1..32*2 -s batch=1 --out rows --budget 60s\n"                                \
+    "  occam measure gqa_decode -s splits=1..32*2 -s batch=1 --output rows --budget 60s\n"                             \
     "  occam measure occam-sparse-decode -s block_t=16 -s splits=1,2,4 --dry-run\n"                                    \
-    "  occam measure data/campaigns/sparse.plan --out rows --budget 600s --resume\n"                                   \
+    "  occam measure data/campaigns/sparse.plan --output rows --budget 600s --resume\n"                                \
     "  occam measure sparse_decode -s num_warps=4,8 --compile-only --arch sm_120\n"
 
 #define CALIBRATE_SUMMARY "measurements into model parameters with uncertainty; drift"

@@ -75,6 +75,10 @@ void hypothesis_mechanism(const struct variant_effect *effect, char *out, size_t
 /* ---- freezing -------------------------------------------------------------------------------------------------------
  */
 
+enum {
+    CONDITION_SIZE = 96
+};
+
 struct freezer {
     struct ledger *ledger;
     const struct whatif *whatif;
@@ -85,7 +89,7 @@ struct freezer {
 
 struct late_search {
     struct ledger *ledger;
-    const char *scenario;
+    const char *scenario, *device;
     bool is_same; /* the scenario of the row at hand */
     int64_t run;  /* the first that was found */
 };
@@ -94,7 +98,8 @@ static enum status compare_scenario(void *context, const void *record, struct er
 {
     (void)error;
     struct late_search *search = context;
-    search->is_same = strcmp(((const struct ledger_scenario *)record)->name, search->scenario) == 0;
+    const struct ledger_scenario *scenario = record;
+    search->is_same = strcmp(scenario->name, search->scenario) == 0 && strcmp(scenario->device, search->device) == 0;
     return STATUS_OK;
 }
 
@@ -115,7 +120,8 @@ static enum status find_run(void *context, const void *record, struct error *err
 /* A prediction counts when it stood before its data. */
 static enum status refuse_late(struct freezer *freezer, struct error *error)
 {
-    struct late_search search = {freezer->ledger, scenario_name(freezer->whatif->question->scenario), false, 0};
+    const struct question *question = freezer->whatif->question;
+    struct late_search search = {freezer->ledger, scenario_name(question->scenario), question->device->name, false, 0};
     const struct ledger_filter filters[] = {{"config", 0, freezer->variant.text}, {NULL, 0, NULL}};
     enum status status = ledger_each(freezer->ledger, LEDGER_RUN, filters, false, find_run, &search, error);
     if (status == STATUS_OK && search.run != 0) {
@@ -134,19 +140,27 @@ static struct interval speed_ratio(const struct variant_effect *effect, bool of_
                    : (struct interval){1 / kernel.center, 1 / kernel.hi, 1 / kernel.lo};
 }
 
+/* "C=8"; "" in a scenario without concurrency. */
+static void condition_text(const struct whatif *whatif, const struct whatif_row *row, char out[CONDITION_SIZE])
+{
+    const struct scenario *scenario = whatif->question->scenario;
+    const long variable = scenario_concurrency_variable(scenario);
+    char number[32];
+    out[0] = '\0';
+    if (variable >= 0) {
+        (void)snprintf(out, CONDITION_SIZE, "%s=%s", scenario_variable_get(scenario, (size_t)variable)->name,
+                       number_format(row->concurrency, number));
+    }
+}
+
 static enum status freeze_row(struct freezer *freezer, const struct whatif_row *row, int64_t *id, struct error *error)
 {
     const struct question *question = freezer->whatif->question;
     const struct variant_effect *effect = &row->variant.effect;
     const bool is_known = row->variant.has_effect, of_step = isfinite(effect->throughput_change_fraction.center);
     struct interval ratio = {(double)NAN, (double)NAN, (double)NAN};
-    char condition[96] = "", mechanism[512], hash[17], number[32];
-    const long variable = scenario_concurrency_variable(question->scenario);
-    if (variable >= 0) {
-        (void)snprintf(condition, sizeof condition, "%s=%s",
-                       scenario_variable_get(question->scenario, (size_t)variable)->name,
-                       number_format(row->concurrency, number));
-    }
+    char condition[CONDITION_SIZE], mechanism[512], hash[17];
+    condition_text(freezer->whatif, row, condition);
     if (is_known) {
         ratio = speed_ratio(effect, of_step);
         hypothesis_mechanism(effect, mechanism, sizeof mechanism);
@@ -192,6 +206,65 @@ static enum status reject(struct freezer *freezer, int64_t prediction, struct er
     return ledger_add(freezer->ledger, LEDGER_VERDICT, &record, NULL, error);
 }
 
+struct same_search {
+    struct ledger *ledger;
+    const struct ledger_hypothesis *asked;
+    const struct whatif *whatif;
+    size_t predictions;
+    bool differs;
+    int64_t id; /* of the hypothesis that says the same; 0 */
+};
+
+static enum status compare_prediction(void *context, const void *record, struct error *error)
+{
+    (void)error;
+    struct same_search *search = context;
+    const struct ledger_prediction *row = record;
+    if (search->predictions < search->whatif->row_count) {
+        char condition[CONDITION_SIZE];
+        condition_text(search->whatif, &search->whatif->rows[search->predictions], condition);
+        search->differs =
+            search->differs || row->level != search->whatif->question->level || strcmp(row->condition, condition) != 0;
+    }
+    search->predictions++;
+    return STATUS_OK;
+}
+
+static enum status find_same(void *context, const void *record, struct error *error)
+{
+    struct same_search *search = context;
+    const struct ledger_hypothesis *row = record, *asked = search->asked;
+    if (search->id != 0 || row->scenario != asked->scenario || row->calibration != asked->calibration ||
+        strcmp(row->statement, asked->statement) != 0 || strcmp(row->base_config, asked->base_config) != 0 ||
+        strcmp(row->direction, asked->direction) != 0 || strcmp(row->model, asked->model) != 0 ||
+        strcmp(row->input_hash, asked->input_hash) != 0) {
+        return STATUS_OK;
+    }
+    const struct ledger_filter of_it[] = {{"hypothesis", row->id, NULL}, {NULL, 0, NULL}};
+    search->predictions = 0;
+    search->differs = false;
+    enum status status =
+        ledger_each(search->ledger, LEDGER_PREDICTION, of_it, false, compare_prediction, search, error);
+    search->id = !search->differs && search->predictions == search->whatif->row_count ? row->id : 0;
+    return status;
+}
+
+/* The same statement, inputs, model and conditions predict the same again: a second row would only count twice. */
+static enum status refuse_same(const struct freezer *freezer, const struct ledger_hypothesis *asked,
+                               struct error *error)
+{
+    struct same_search search = {.ledger = freezer->ledger, .asked = asked, .whatif = freezer->whatif};
+    const struct ledger_filter filters[] = {{"changes", 0, asked->changes}, {NULL, 0, NULL}};
+    enum status status = ledger_each(freezer->ledger, LEDGER_HYPOTHESIS, filters, false, find_same, &search, error);
+    if (status == STATUS_OK && search.id != 0) {
+        status =
+            error_set(error, STATUS_TOLERANCE_FAILED,
+                      "hypothesis %lld of the ledger is the same, with the same predictions (occam ledger show %lld)",
+                      (long long)search.id, (long long)search.id);
+    }
+    return status;
+}
+
 static enum status freeze_all(struct freezer *freezer, const char *statement, enum effect_claim claim,
                               struct error *error)
 {
@@ -216,6 +289,9 @@ static enum status freeze_all(struct freezer *freezer, const char *statement, en
                                              .input_hash =
                                                  input_hash_text(whatif->question, whatif->question->values, hash)};
     if (status == STATUS_OK) {
+        status = refuse_same(freezer, &record, error);
+    }
+    if (status == STATUS_OK) {
         status = ledger_add(freezer->ledger, LEDGER_HYPOTHESIS, &record, &freezer->hypothesis, error);
     }
     for (size_t i = 0; i < whatif->row_count && status == STATUS_OK; i++) {
@@ -237,6 +313,18 @@ enum status hypothesis_freeze(struct ledger *ledger, const struct whatif *whatif
     config_text(question, question->values, false, &freezer.variant);
     config_text(question, question->values, true, &freezer.changes);
     enum status status = STATUS_OK;
+    if (freezer.base.length >= CONFIG_TEXT_MAX || freezer.variant.length >= CONFIG_TEXT_MAX) {
+        status = error_set(error, STATUS_LIMIT, "the knobs of one configuration are longer than %d bytes",
+                           CONFIG_TEXT_MAX - 1);
+    }
+    for (const char *at = statement; *at != '\0' && status == STATUS_OK; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f) {
+            status = error_set(error, STATUS_USAGE, "the statement holds a control character");
+        }
+    }
+    if (strlen(statement) > 255 && status == STATUS_OK) {
+        status = error_set(error, STATUS_USAGE, "the statement is longer than 255 bytes");
+    }
     if (freezer.base.failed || freezer.variant.failed || freezer.changes.failed) {
         status = error_set(error, STATUS_NO_MEMORY, "no memory for the hypothesis");
     }
@@ -291,12 +379,20 @@ static enum status keep_prediction(void *context, const void *record, struct err
     }
     struct frozen_prediction *prediction = &hypothesis->predictions[hypothesis->prediction_count++];
     const char *equals = strrchr(row->condition, '=');
+    if (strlen(row->config) >= CONFIG_TEXT_MAX) {
+        return error_set(error, STATUS_LIMIT, "prediction %lld: its configuration is longer than %d bytes",
+                         (long long)row->id, CONFIG_TEXT_MAX - 1);
+    }
     *prediction = (struct frozen_prediction){.id = row->id,
                                              .concurrency = (double)NAN,
                                              .value = row->value,
                                              .low = row->low,
                                              .high = row->high,
                                              .level = row->level};
+    if (equals != NULL) {
+        (void)snprintf(prediction->variable, sizeof prediction->variable, "%.*s", (int)(equals - row->condition),
+                       row->condition);
+    }
     if (equals != NULL && number_parse(equals + 1, &prediction->concurrency) != STATUS_OK) {
         prediction->concurrency = (double)NAN;
     }

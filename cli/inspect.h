@@ -64,7 +64,7 @@ enum {
 };
 const char *inspect_scenario_name(const char *kernel, char out[INSPECT_NAME_SIZE]);
 /* The comment lines that say which launch a scenario describes. */
-void inspect_print_launch(const struct kernel_claim *launch, size_t others, FILE *stream);
+void inspect_print_launch(const struct kernel_claim *launch, size_t others, const char *prefix, FILE *stream);
 /* A scenario whose kernel takes launch and loop from `table`, the file of inspect_loop_table as the scenario names it.
  * STATUS_USAGE: variants of several kernels or architectures. */
 MUST_CHECK enum status inspect_scenario(const struct inspect_rows *rows, const char *table, FILE *stream,

@@ -57,6 +57,13 @@ enum status inspect_claims_choose(struct evidence *evidence, const struct inspec
     if (claims->count > 0 || evidence->serving.count > 0) {
         return STATUS_OK;
     }
+    for (size_t i = 0; i < evidence->file_count; i++) {
+        const struct evidence_file *file = &evidence->files[i];
+        if (file->skipped > 0) {
+            return error_set(error, STATUS_BAD_DATA, "%s: nothing could be read; %llu entries left out, the first: %s",
+                             file->path, (unsigned long long)file->skipped, file->first_skipped);
+        }
+    }
     return kernel == NULL && arch == NULL
                ? error_set(error, STATUS_NOT_FOUND, "nothing here says anything of a kernel")
                : error_set(error, STATUS_USAGE, "nothing here is about kernel %s%s%s", kernel != NULL ? kernel : "",

@@ -109,11 +109,11 @@ enum status inspect_launch_device(const struct kernel_claim *launch, char *out, 
     return status;
 }
 
-void inspect_print_launch(const struct kernel_claim *launch, size_t others, FILE *stream)
+void inspect_print_launch(const struct kernel_claim *launch, size_t others, const char *prefix, FILE *stream)
 {
     char time[QUANTITY_TEXT_SIZE];
     const double time_us = inspect_time_us(launch);
-    (void)fprintf(stream, "# Launch: ");
+    (void)fprintf(stream, "%sLaunch: ", prefix);
     inspect_print_quoted(stream, launch->name);
     (void)fprintf(stream, " in ");
     inspect_print_quoted(stream, launch->file);
@@ -126,9 +126,9 @@ void inspect_print_launch(const struct kernel_claim *launch, size_t others, FILE
     (void)fprintf(stream, ".\n");
     if (others > 0) {
         (void)fprintf(stream,
-                      "# Of %zu different launches of this kernel the one seen most often, the longest of equally "
+                      "%sOf %zu different launches of this kernel the one seen most often, the longest of equally "
                       "frequent ones.\n",
-                      others + 1);
+                      prefix, others + 1);
     }
 }
 
@@ -157,7 +157,7 @@ enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t ot
     const bool has_registers = claim_value_is_exact(&launch->figures[CLAIM_REGISTERS]);
     (void)inspect_scenario_name(claim_base_name(launch->name, base), name);
     (void)fprintf(stream, "# Written by occam inspect from a launch record.\n");
-    inspect_print_launch(launch, others, stream);
+    inspect_print_launch(launch, others, "# ", stream);
     (void)fprintf(
         stream,
         "name: %s\ndevice: %s\n"

@@ -392,10 +392,17 @@ static enum status check_rows(const struct inspect_rows *rows, struct error *err
                              first->name, kernel->name);
         }
         if (kernel->arch != first->arch) {
-            return error_set(
-                error, STATUS_USAGE,
-                "a scenario is for one architecture; here are several, such as sm_%u and sm_%u: choose with --arch",
-                first->arch, kernel->arch);
+            char of_first[16], of_other[16];
+            const bool is_told = first->arch > 0 && kernel->arch > 0;
+            return is_told
+                       ? error_set(error, STATUS_USAGE,
+                                   "a scenario is for one architecture; here are several, such as %s and %s: choose "
+                                   "with --arch",
+                                   inspect_arch_text(first, of_first), inspect_arch_text(kernel, of_other))
+                       : error_set(error, STATUS_USAGE,
+                                   "a scenario is for one architecture; here are %s and variants whose file does "
+                                   "not say it: choose with --arch",
+                                   inspect_arch_text(first->arch > 0 ? first : kernel, of_first));
         }
     }
     if (rows->count > SCENARIO_KNOB_VALUES_MAX) {
@@ -427,7 +434,7 @@ static void print_origin(const struct scenario_writer *self)
     (void)fprintf(self->stream, "# Written by occam inspect from the compiled code of %zu variant%s; figures in %s.\n",
                   self->rows->count, self->rows->count == 1 ? "" : "s", self->table);
     if (self->rows->launch != NULL) {
-        inspect_print_launch(self->rows->launch, self->rows->other_launches, self->stream);
+        inspect_print_launch(self->rows->launch, self->rows->other_launches, "# ", self->stream);
     }
     if (self->rows->launch_device != NULL) {
         (void)fprintf(self->stream, "name: %s\ndevice: %s\n", self->name, self->rows->launch_device);

@@ -11,7 +11,8 @@
 
 struct scored {
     struct scored_prediction prediction;
-    int64_t scenario;
+    int64_t scenario, id;
+    size_t order;
     char group[200];
 };
 
@@ -51,6 +52,8 @@ static enum status keep_prediction(void *context, const void *record, struct err
     *scored =
         (struct scored){{prediction->value, prediction->low, prediction->high, prediction->level, collection->measured},
                         prediction->scenario,
+                        prediction->id,
+                        collection->count,
                         ""};
     const struct ledger_filter place[] = {{"id", prediction->scenario, NULL}, {NULL, 0, NULL}};
     return ledger_each(collection->ledger, LEDGER_SCENARIO, place, true, keep_group, scored, error);
@@ -79,6 +82,30 @@ static enum status visit_run(void *context, const void *record, struct error *er
     return strcmp(run_record->role, "tune") != 0
                ? STATUS_OK
                : take_prediction(context, run_record->prediction, run_record->median, error);
+}
+
+static int compare_ids(const void *left_item, const void *right_item)
+{
+    const struct scored *left = left_item, *right = right_item;
+    return left->id != right->id ? (left->id > right->id ? 1 : -1)
+                                 : (left->order > right->order) - (left->order < right->order);
+}
+
+/* A prediction that was measured again counts once, by what was measured last. */
+static void keep_latest(struct collection *collection)
+{
+    struct scored *items = collection->items;
+    size_t kept = 0;
+    if (collection->count == 0) {
+        return;
+    }
+    qsort(items, collection->count, sizeof *items, compare_ids);
+    for (size_t i = 0; i < collection->count; i++) {
+        if (i + 1 == collection->count || items[i].id != items[i + 1].id) {
+            items[kept++] = items[i];
+        }
+    }
+    collection->count = kept;
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -161,6 +188,7 @@ enum status ledger_scorecard(struct ledger *ledger, enum output_format format, s
     if (status == STATUS_OK) {
         status = ledger_each(ledger, LEDGER_RUN, NULL, false, visit_run, &collection, error);
     }
+    keep_latest(&collection);
     if (status == STATUS_OK && collection.count == 0) {
         status = error_set(error, STATUS_BAD_DATA, "ledger %s: no frozen prediction has been measured yet",
                            ledger_path(ledger));

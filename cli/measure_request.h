@@ -11,7 +11,7 @@ enum {
     MEASURE_WITHOUT_BUDGET_MAX = 20000, /* configurations that run without --budget */
     MEASURE_CONFIGS_MAX = 100000        /* of a larger plan that many are drawn */
 };
-#define MEASURE_OUT_DEFAULT "measurements" /* where rows go without --out */
+#define MEASURE_OUT_DEFAULT "measurements" /* where rows go without --output */
 #define MEASURE_WORKER_WORD ":worker"      /* the last operand of the worker process */
 
 struct measure_request {
@@ -45,7 +45,7 @@ MUST_CHECK enum status measure_source_plan(const struct measure_source *source, 
 
 /* sm_90,sm_120 (the "sm_" may be left out) into arch[]; at most 8. NULL text: sm_90 alone. */
 MUST_CHECK enum status measure_arch_parse(const char *text, unsigned arch[8], size_t *count, struct error *error);
-/* --compile-only: resource tables on standard output or in --out, one file per kernel. *bad counts what the compiler
+/* --compile-only: resource tables on standard output or in --output, one file per kernel. *bad counts what the compiler
  * refused. */
 MUST_CHECK enum status measure_compile_plan(const struct campaign_plan *plan, const struct measure_request *request,
                                             size_t *bad, struct error *error);

@@ -257,7 +257,7 @@ static enum status check_kernels(const struct campaign_plan *plan, const struct 
             return error_set(error, STATUS_USAGE, "option --code: the folder is of one kernel, the plan holds several");
         else if (plan->configs[i].kernel != plan->configs[0].kernel)
             return error_set(error, STATUS_USAGE,
-                             "the plan holds several kernels, each with a table of its own: say where with --out DIR");
+                             "the plan holds several kernels, each with a table of its own: say where with --output DIR");
     return STATUS_OK;
 }
 

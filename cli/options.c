@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text_buffer.h"
 
@@ -64,6 +65,33 @@ static enum status count_read(const struct option_row *row, const char *text, ui
         return error_set(error, STATUS_USAGE, "option --%s: \"%s\" is not a whole number", row->name, text);
     *value = (uint64_t)number;
     return STATUS_OK;
+}
+
+/* KB and MB mean two things each, so neither is guessed. */
+static enum status bytes_read(const struct option_row *row, const char *text, uint64_t *value, struct error *error)
+{
+    static const struct {
+        const char *unit;
+        double bytes;
+    } units[] = {{"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"B", 1}};
+    const size_t length = strspn(text, "0123456789.");
+    char digits[32], bytes[48];
+    double number;
+
+    if (length == 0 || text[length] == '\0' || length >= sizeof digits)
+        return count_read(row, text, value, error);
+    (void)snprintf(digits, sizeof digits, "%.*s", (int)length, text);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(text + length, units[i].unit) != 0 || number_parse(digits, &number) != STATUS_OK)
+            continue;
+        (void)snprintf(bytes, sizeof bytes, "%.17g", number * units[i].bytes);
+        return count_read(row, bytes, value, error);
+    }
+    if (strcasecmp(text + length, "KB") == 0 || strcasecmp(text + length, "MB") == 0)
+        return error_set(error, STATUS_USAGE,
+                         "option --%s: \"%s\": %s means 1000 or 1024 of it; write bytes, or KiB or MiB", row->name,
+                         text, text + length);
+    return count_read(row, text, value, error);
 }
 
 static enum status numbers_read(const struct option_row *row, const char *text, struct number_list *list,
@@ -144,6 +172,8 @@ static enum status value_read(const struct option_row *row, const char *text, st
         return number_read(row, text, row->target, error);
     case OPTION_COUNT:
         return count_read(row, text, row->target, error);
+    case OPTION_BYTES:
+        return bytes_read(row, text, row->target, error);
     case OPTION_NUMBERS:
         return numbers_read(row, text, row->target, error);
     case OPTION_LIST:

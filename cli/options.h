@@ -35,6 +35,7 @@ enum option_kind {
     OPTION_TEXT,    /* const char *: not empty */
     OPTION_NUMBER,  /* double within minimum..maximum */
     OPTION_COUNT,   /* uint64_t, whole, within minimum..maximum */
+    OPTION_BYTES,   /* uint64_t, whole, within minimum..maximum: 49152, 49152B, 48KiB, 1MiB */
     OPTION_NUMBERS, /* struct number_list: comma-separated, each within minimum..maximum, none twice */
     OPTION_LIST,    /* struct text_list: every occurrence is one more item */
     OPTION_FORMAT,  /* enum output_format */

@@ -308,11 +308,12 @@ static size_t told_points(const struct figure_series *series)
     return series->told == NULL ? series->count : series->told_count;
 }
 
-/* The numbers behind a figure, for who cannot see it; of many points the kept CSV is better. */
+/* The numbers behind a figure, for who cannot see it; of many points some. The kept CSV has all. */
 static void write_numbers(struct page *page, const struct figure *figure)
 {
     size_t count = 0;
     bool cells = false;
+    char summary[64];
 
     for (size_t s = 0; s < figure->series_count; s++) {
         const struct figure_series *series = &figure->series[s];
@@ -320,16 +321,21 @@ static void write_numbers(struct page *page, const struct figure *figure)
         cells = cells || series->shade != NULL;
         count += series->style == SERIES_STYLE_BOXES && series->shade == NULL ? 0 : told_points(series);
     }
-    if (!page->html || count == 0 || count > NUMBERS_MAX)
+    if (!page->html || count == 0)
         return;
-    page_details(page, "Numbers");
+    const size_t step = (count + NUMBERS_MAX - 1) / NUMBERS_MAX;
+
+    (void)snprintf(summary, sizeof summary, "Numbers");
+    if (step > 1)
+        (void)snprintf(summary, sizeof summary, "Numbers, one of every %zu", step);
+    page_details(page, summary);
     page_table(page, figure->title,
                (const char *const[]){"series", figure->x_label, figure->y_label, cells ? figure->shade_label : "from",
                                      cells ? "" : "to"},
                5);
     for (size_t s = 0; s < figure->series_count; s++)
         if (figure->series[s].style != SERIES_STYLE_BOXES || figure->series[s].shade != NULL)
-            for (size_t i = 0; i < told_points(&figure->series[s]); i++)
+            for (size_t i = 0; i < told_points(&figure->series[s]); i += step)
                 write_point(page, figure, &figure->series[s],
                             figure->series[s].told == NULL ? i : figure->series[s].told[i]);
     page_table_end(page);

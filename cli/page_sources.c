@@ -121,6 +121,8 @@ void report_write_accuracy(struct page *page, const struct report_answer *answer
                    calibration->scenario[0] == '\0' ? "an unnamed scenario" : calibration->scenario,
                    calibration->device[0] == '\0' ? "an unnamed GPU" : calibration->device, calibration->stretch,
                    100.0 * calibration->interval_level, 100.0 * expm1(calibration->form_log_sigma));
+    page_paragraph(page, "Its residual process is left out here, because configurations are compared; occam predict "
+                         "has it in.");
     if (question->other_calibration_device || question->other_calibration_kernel)
         page_paragraph(page,
                        "It is used here for another %s: nothing of this use was held out, and everything "

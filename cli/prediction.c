@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
+#include "cli/launch_fault_reason.h"
 #include "cli/quantity_text.h"
 
 uint32_t prediction_first_kernel(const struct layer_case *layer)
@@ -20,17 +21,10 @@ uint32_t prediction_first_kernel(const struct layer_case *layer)
 void launch_fault_describe(const struct kernel_case *kernel, const struct occupancy *occupancy,
                            const struct gpu_limits *limits, char *out, size_t out_size)
 {
-    char asked[QUANTITY_TEXT_SIZE], over[QUANTITY_TEXT_SIZE], limit[QUANTITY_TEXT_SIZE];
+    char reason[LAUNCH_FAULT_REASON_SIZE];
 
-    if (occupancy->fault == LAUNCH_FAULT_SMEM_PER_CTA)
-        (void)snprintf(out, out_size, "kernel %s: %s of SMEM per CTA is over the limit of %s by %s", kernel->name,
-                       quantity_bytes((double)occupancy->smem_requested_bytes, asked),
-                       quantity_bytes(limits->smem_per_cta_optin_bytes, limit),
-                       quantity_bytes((double)occupancy->smem_over_limit_bytes, over));
-    else
-        (void)snprintf(out, out_size, "kernel %s: %s (%u threads, %u registers per thread)", kernel->name,
-                       launch_fault_text(occupancy->fault), kernel->launch.threads,
-                       kernel->launch.registers_per_thread);
+    (void)snprintf(out, out_size, "kernel %s: %s", kernel->name,
+                   launch_fault_reason(limits, &kernel->launch, occupancy->fault, reason, sizeof reason));
 }
 
 static void judge_launches(const struct gpu_limits *limits, struct prediction *prediction)
@@ -253,6 +247,23 @@ static void judge_calibration(const struct question *question, const struct cali
                        calibration_feature_words(time->beyond));
 }
 
+/* The scenario worked with its own values, so what was changed is to blame: " (with heads=0)". */
+static void name_changes(const struct question *question, const double *values, struct error *error)
+{
+    char number[32];
+    bool told = false;
+
+    for (size_t i = 0; i < scenario_variable_count(question->scenario) && error->status == STATUS_DOMAIN; i++) {
+        size_t length = strlen(error->text);
+
+        if (values[i] == question->base[i])
+            continue;
+        (void)snprintf(error->text + length, sizeof error->text - length, "%s%s=%s", told ? ", " : "; with ",
+                       scenario_variable_get(question->scenario, i)->name, number_format(values[i], number));
+        told = true;
+    }
+}
+
 enum status prediction_make(struct question *question, const double *values, const double *base,
                             struct prediction *prediction, struct error *error)
 {
@@ -266,6 +277,7 @@ enum status prediction_make(struct question *question, const double *values, con
     status = scenario_evaluate(question->evaluator, values, &verdict, &constraint_index, &prediction->layer, &invalid);
     if (status != STATUS_OK) {
         *error = invalid;
+        name_changes(question, values, error);
         return status;
     }
     if (verdict == CONFIG_CONSTRAINT) {

@@ -3,6 +3,7 @@
 #ifndef OCCAM_CLI_RECONCILE_H
 #define OCCAM_CLI_RECONCILE_H
 
+#include "cli/launch_fault_reason.h"
 #include "cli/question.h"
 #include "cli/report.h"
 #include "evidence/claims/claim_cases.h"
@@ -88,6 +89,10 @@ struct reconciliation {
     struct arena arena;                       /* what they point to */
 };
 
+/* Why the story's launch cannot run on the device: "300 registers per thread, the limit is 255"; "" if it can, or if
+ * nothing is known of it. Returns out. */
+const char *reconcile_fault_text(const struct reconcile_conclusion *conclusion, size_t device, size_t story, char *out,
+                                 size_t out_size);
 /* Fills conclusions[]. */
 MUST_CHECK enum status reconcile_conclude(struct reconciliation *self, struct error *error);
 /* "block_h=32, BLOCK_T=16, num_stages=2": the knobs that decide, "" if none; where several combinations match the first

@@ -150,6 +150,17 @@ static enum status choose_devices(struct reconciliation *self, const struct clai
     return conclusion->occupancy != NULL ? STATUS_OK : no_memory(error);
 }
 
+const char *reconcile_fault_text(const struct reconcile_conclusion *conclusion, size_t device, size_t story, char *out,
+                                 size_t out_size)
+{
+    const struct claim_occupancy *occupancy = reconcile_occupancy(conclusion, device, story);
+    out[0] = '\0';
+    return !occupancy->is_known || occupancy->fault == LAUNCH_FAULT_NONE
+               ? out
+               : launch_fault_reason(&conclusion->devices[device]->limits, &occupancy->launch, occupancy->fault, out,
+                                     out_size);
+}
+
 static void range_text(uint32_t low, uint32_t high, char out[32])
 {
     (void)snprintf(out, 32, low == high ? "%u" : "%u to %u", low, high);
@@ -162,6 +173,18 @@ static const char *unknown_text(const struct claim_occupancy *occupancy)
            : occupancy->registers_unknown                             ? " (registers unknown)"
            : occupancy->threads_unknown                               ? " (threads unknown)"
                                                                       : "";
+}
+
+/* Stories that cannot run there, and why. */
+static void say_faults(struct reconciliation *self, struct reconcile_conclusion *conclusion, size_t device)
+{
+    char reason[LAUNCH_FAULT_REASON_SIZE];
+    for (size_t s = 0; s < conclusion->story_count; s++) {
+        if (reconcile_fault_text(conclusion, device, s, reason, sizeof reason)[0] != '\0') {
+            say(self, conclusion->reasons, "on %s %s cannot be launched: %s", conclusion->devices[device]->name,
+                s == 0 ? "the trusted figures" : "the other ones", reason);
+        }
+    }
 }
 
 static bool weigh_occupancy(struct reconciliation *self, const struct claim_case *item,
@@ -189,6 +212,7 @@ static bool weigh_occupancy(struct reconciliation *self, const struct claim_case
                 conclusion->story_count == 2 ? "both" : "all", trusted, strcmp(trusted, "1") == 0 ? "" : "s",
                 unknown_text(&row[0]));
         }
+        say_faults(self, conclusion, d);
         changes = changes || here;
     }
     return changes;

@@ -71,6 +71,7 @@ static void record_claims(struct report *report, const struct reconciliation *se
 
 static void record_occupancy(struct report *report, const struct reconcile_conclusion *conclusion)
 {
+    char reason[LAUNCH_FAULT_REASON_SIZE];
     report_begin_rows(report, "occupancy");
     for (size_t d = 0; d < conclusion->device_count; d++) {
         report_begin_object(report, NULL);
@@ -84,6 +85,7 @@ static void record_occupancy(struct report *report, const struct reconcile_concl
             report_number(report, "occupancy_fraction", occupancy->occupancy_fraction);
             report_integer(report, "charged_smem_bytes", (int64_t)occupancy->charged_smem_bytes);
             report_integer(report, "smem_over_limit_bytes", occupancy->smem_over_limit_bytes);
+            report_string(report, "reason", reconcile_fault_text(conclusion, d, s, reason, sizeof reason));
             report_bool(report, "registers_known", !occupancy->registers_unknown);
             report_bool(report, "threads_known", !occupancy->threads_unknown);
             report_bool(report, "smem_known", !occupancy->smem_unknown);

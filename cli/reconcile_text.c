@@ -240,6 +240,14 @@ static void print_notes(const struct reconciliation *self, const struct claim_ca
     }
 }
 
+/* Why no CTA fits; ends the line. */
+static void print_fault(const struct reconcile_conclusion *conclusion, size_t device, size_t story)
+{
+    char reason[LAUNCH_FAULT_REASON_SIZE];
+    const char *text = reconcile_fault_text(conclusion, device, story, reason, sizeof reason);
+    (void)printf(text[0] != '\0' ? ": cannot be launched: %s\n" : "%s\n", text);
+}
+
 static void print_case(const struct reconciliation *self, size_t index)
 {
     const struct claim_case *item = &self->cases.items[index];
@@ -261,8 +269,9 @@ static void print_case(const struct reconciliation *self, size_t index)
     } else if (conclusion->device_count > 0 && conclusion->device_count < 6 && conclusion->occupancy[0].is_known) {
         for (size_t d = 0; d < conclusion->device_count; d++) {
             const struct claim_occupancy *occupancy = reconcile_occupancy(conclusion, d, 0);
-            (void)printf("  %-22s %u on %s%s\n", "CTAs per SM", occupancy->ctas_low, conclusion->devices[d]->name,
+            (void)printf("  %-22s %u on %s%s", "CTAs per SM", occupancy->ctas_low, conclusion->devices[d]->name,
                          occupancy->registers_unknown ? " (registers unknown)" : "");
+            print_fault(conclusion, d, 0);
         }
     }
     print_notes(self, item);

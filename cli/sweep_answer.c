@@ -118,6 +118,14 @@ static const char *fill_text(const struct sweep_answer *answer, const struct swe
 /* Why the winner wins over the base, in one sentence. */
 static void reason_text(const struct sweep_answer *answer, const struct sweep_result *result, char *out, size_t size)
 {
+    if (result->entry_count == 0 && result->filtered_count > 0) {
+        char count[QUANTITY_TEXT_SIZE];
+        snprintf(out, size, "%s%s feasible configuration%s --where",
+                 result->filtered_count == 1 ? "the " : "none of the ",
+                 result->filtered_count == 1 ? "one" : quantity_whole((double)result->filtered_count, count),
+                 result->filtered_count == 1 ? " does not pass" : "s passes");
+        return;
+    }
     if (result->entry_count == 0) {
         snprintf(out, size, "no configuration is feasible");
         return;
@@ -337,10 +345,10 @@ static void print_counts(const struct sweep_answer *answer, const struct sweep_r
 {
     char feasible[QUANTITY_TEXT_SIZE], infeasible[QUANTITY_TEXT_SIZE], filtered[QUANTITY_TEXT_SIZE];
     char count[QUANTITY_TEXT_SIZE];
-    printf("%s feasible, %s infeasible", quantity_whole((double)result->feasible_count, feasible),
-           quantity_whole((double)result->infeasible_count, infeasible));
+    printf("%s feasible%s, %s infeasible", quantity_whole((double)result->feasible_count, feasible),
+           answer->where ? " that pass --where" : "", quantity_whole((double)result->infeasible_count, infeasible));
     if (answer->where) {
-        printf(", %s left out by the filter", quantity_whole((double)result->filtered_count, filtered));
+        printf(", %s feasible but left out by it", quantity_whole((double)result->filtered_count, filtered));
     }
     printf("\n");
     for (size_t i = 0; i < result->reason_count; i++) {

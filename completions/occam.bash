@@ -43,7 +43,7 @@ _occam()
     --scenario) _occam_scenarios ;;
     --hold-out) _occam_words "workload" ;;
     --predictions) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    --out | --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+    --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
     -s | --set)
         compopt -o nospace 2>/dev/null
         _occam_words "$(_occam_variables | sed 's/$/=/')"

@@ -355,10 +355,12 @@ static enum status not_found(const struct device_catalogue *catalogue, const cha
     struct candidate nearest[CANDIDATES_MAX];
     struct text_buffer list = {0};
     size_t count = nearest_names(catalogue, wanted, nearest);
-    for (size_t i = 0; i < count; i++)
+    /* A name with nothing in common is no slip of the keyboard. */
+    const bool is_near = count > 0 && nearest[0].distance < strlen(wanted);
+    for (size_t i = 0; i < count && is_near; i++)
         text_buffer_append_format(&list, "%s%s", i ? ", " : "", nearest[i].name);
-    enum status status =
-        error_set(error, STATUS_NOT_FOUND, "no device '%.80s'; near names: %s", name, list.text ? list.text : "none");
+    enum status status = error_set(error, STATUS_NOT_FOUND, "no device '%.80s'%s%s (occam devices lists them)", name,
+                                   is_near ? "; near names: " : "", list.text ? list.text : "");
     text_buffer_release(&list);
     return status;
 }

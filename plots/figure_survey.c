@@ -4,6 +4,9 @@
 
 #include "plots/figure_private.h"
 
+/* Beyond it the room around the points, or the ratio of an axis' ends, is no number any more. */
+static const double DRAWABLE_MOST = 1e150;
+
 static void range_include(struct figure_range *range, double value)
 {
     range->lo = fmin(range->lo, value);
@@ -12,7 +15,7 @@ static void range_include(struct figure_range *range, double value)
 
 static bool fits_axis(double value, bool logarithmic)
 {
-    return isfinite(value) && (!logarithmic || value > 0.0);
+    return fabs(value) < DRAWABLE_MOST && (!logarithmic || value > 1.0 / DRAWABLE_MOST); /* also false for NaN */
 }
 
 static bool has_interval(const struct figure_series *series)

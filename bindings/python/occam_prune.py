@@ -72,13 +72,16 @@ def _config_arguments(config):
 
 
 def _find_occam(path):
-    """Given, $OCCAM, PATH, or the build beside this file."""
+    """Given, $OCCAM, PATH, or the build beside this file. A program that was named and is not there is no reason to ask
+    another one, which may predict something else."""
     built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "occam")
     for candidate in (path, os.environ.get("OCCAM"), shutil.which("occam"), built):
         if candidate and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
         if candidate and candidate == path:
             raise OccamError(f"there is no program {path}")
+        if candidate and candidate == os.environ.get("OCCAM"):
+            raise OccamError(f"$OCCAM names {candidate}, which is no program; unset it to use the one on PATH")
     raise OccamError("the program occam is neither given, in $OCCAM, nor on PATH")
 
 

@@ -113,22 +113,27 @@ static void pool(const struct effect_samples *conditions, size_t count, double *
 
 /* Repeats that agree to the last digit were rounded, or are one run written twice: they do not prove that there is no
  * noise. One per mille is the least that is believed. */
-static double believed(double variance)
+static double believed(double variance, double rounding)
 {
     const double least = 0.001;
-    return fmax(variance, least * least);
+    return fmax(variance, fmax(least * least, rounding * rounding));
 }
 
 /* Welch: variances of the two sides need not be equal; Satterthwaite's degrees of freedom. */
-static struct standard_error welch_error(const struct moments *base, const struct moments *variant)
+static struct standard_error welch_error(const struct moments *base, const struct moments *variant, double rounding)
 {
-    const double base_part = believed(base->variance) / (double)base->count,
-                 variant_part = believed(variant->variance) / (double)variant->count, sum = base_part + variant_part,
+    const double base_part = believed(base->variance, rounding) / (double)base->count,
+                 variant_part = believed(variant->variance, rounding) / (double)variant->count,
+                 sum = base_part + variant_part,
                  freedom = sum * sum /
                            (base_part * base_part / (double)(base->count - 1) +
                             variant_part * variant_part / (double)(variant->count - 1));
-    return (struct standard_error){sqrt(sum), freedom, sqrt((base->variance + variant->variance) / 2),
-                                   EFFECT_NOISE_REPEATS};
+    /* With few runs against many, a lucky small variance of the few would be believed with too many degrees of freedom.
+     */
+    const size_t few = base->count < variant->count ? base->count : variant->count,
+                 many = base->count < variant->count ? variant->count : base->count;
+    return (struct standard_error){sqrt(sum), many > 2 * few ? (double)(few - 1) : freedom,
+                                   sqrt((base->variance + variant->variance) / 2), EFFECT_NOISE_REPEATS};
 }
 
 static struct standard_error shared_error(const struct effect_samples *samples, double variance, double freedom,
@@ -143,17 +148,18 @@ static struct standard_error error_of(const struct effect_samples *samples, doub
 {
     if (samples->paired && samples->base_count > 1) {
         const struct moments differences = moments_of(samples->variant, samples->base, samples->base_count);
-        const double variance = believed(differences.variance);
+        const double variance = believed(differences.variance, samples->rounding * sqrt(2));
         return (struct standard_error){sqrt(variance / (double)differences.count), (double)(differences.count - 1),
                                        sqrt(variance), EFFECT_NOISE_PAIRS};
     }
     if (samples->base_count > 1 && samples->variant_count > 1) {
         const struct moments base = moments_of(samples->base, NULL, samples->base_count),
                              variant = moments_of(samples->variant, NULL, samples->variant_count);
-        return welch_error(&base, &variant);
+        return welch_error(&base, &variant, samples->rounding);
     }
-    if (pooled_freedom > 0) {
-        return shared_error(samples, believed(pooled_variance), pooled_freedom, EFFECT_NOISE_POOLED);
+    /* Noise differs between loads: what others show stands in only where it is no less than what is assumed anyway. */
+    if (pooled_freedom > 0 && pooled_variance >= options->assumed_noise * options->assumed_noise) {
+        return shared_error(samples, pooled_variance, pooled_freedom, EFFECT_NOISE_POOLED);
     }
     return shared_error(samples, options->assumed_noise * options->assumed_noise, INFINITY, EFFECT_NOISE_ASSUMED);
 }

@@ -16,6 +16,7 @@ struct effect_samples {
     const double *base, *variant; /* borrowed */
     size_t base_count, variant_count;
     bool paired;
+    double rounding; /* relative standard deviation that the values' last digit stands for; 0: not rounded */
 };
 
 enum effect_claim {

@@ -44,4 +44,5 @@ void claim_story_occupancy(const struct claim_story *story, const struct gpu_lim
     result->charged_smem_bytes = worst.smem_requested_bytes + limits->smem_reserved_per_cta_bytes;
     result->occupancy_fraction = worst.occupancy_fraction;
     result->fault = worst.fault;
+    result->launch = high;
 }

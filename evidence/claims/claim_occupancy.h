@@ -15,6 +15,7 @@ struct claim_occupancy {
     uint64_t charged_smem_bytes;   /* static + dynamic + the device's reserve, at the worst end; not rounded */
     double occupancy_fraction;     /* at the worst end */
     enum launch_fault fault;       /* at the worst end */
+    struct kernel_launch launch;   /* the worst end itself, for saying why it cannot run */
 };
 
 /* The same limits for all stories of a case make their answers comparable. */

@@ -78,6 +78,7 @@ struct stated {
     const char *text;
     struct error *error;
     struct claim_value smem; /* as the source writes it */
+    bool has_source;
 };
 
 static enum status wrong(const struct stated *self, const char *word, const char *what)
@@ -177,14 +178,42 @@ static bool is_about(const char *name)
     return false;
 }
 
+/* The source decides whom to trust, so a misspelt one is no claim at all. */
+static enum status take_source(struct stated *self, const char *text)
+{
+    struct text_buffer known = {0};
+    const char *near = NULL;
+    if (self->has_source) {
+        return wrong(self, "source", "is given twice");
+    }
+    self->has_source = find_source(text, &self->claim->source);
+    if (self->has_source) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < sizeof source_words / sizeof source_words[0]; i++) {
+        text_buffer_append_format(&known, "%s%s", i > 0 ? ", " : "", source_words[i].word);
+        if (near == NULL && text_distance(text, source_words[i].word) <= (strlen(text) < 4 ? 1u : 2u)) {
+            near = source_words[i].word;
+        }
+    }
+    enum status status =
+        known.failed ? error_set(self->error, STATUS_NO_MEMORY, "no memory for a claim")
+                     : error_set(self->error, STATUS_USAGE, "claim \"%.80s\": source \"%.40s\" is none of %s%s%s%s",
+                                 self->text, text, known.text, near != NULL ? "; did you mean " : "",
+                                 near != NULL ? near : "", near != NULL ? "?" : "");
+    text_buffer_release(&known);
+    return status;
+}
+
 static enum status take_about(struct stated *self, const char *name, const char *text)
 {
     struct kernel_claim *claim = self->claim;
     char suffix;
     double number;
-    if (strcmp(name, "source") == 0 && !find_source(text, &claim->source)) {
-        kernel_claim_remark(self->list, claim, "source \"%s\" is no kind known here", text);
-    } else if (strcmp(name, "kernel") == 0) {
+    if (strcmp(name, "source") == 0) {
+        return take_source(self, text);
+    }
+    if (strcmp(name, "kernel") == 0) {
         claim->name = arena_copy_text(&self->list->arena, text, strlen(text));
     } else if (strcmp(name, "device") == 0) {
         claim->device = arena_copy_text(&self->list->arena, text, strlen(text));
@@ -299,6 +328,11 @@ enum status stated_claim_parse(const char *text, struct kernel_claim_list *list,
     }
     if (status == STATUS_OK && !says_something) {
         status = error_set(error, STATUS_USAGE, "claim \"%.200s\" states no figure", text);
+    }
+    if (status == STATUS_OK && !self.has_source) {
+        kernel_claim_remark(list, self.claim,
+                            "the claim names no source (source=trace, ncu, cache, ...): it is trusted least, like a "
+                            "table without a maker");
     }
     if (status == STATUS_OK && self.smem.is_known) {
         set_smem(&self);

@@ -10,7 +10,7 @@
 #define STATED_CLAIM_FILE "stated"
 
 /* Appends one claim. Words NAME=VALUE, separated by spaces: `source` (trace, nsys, nsys-table, ncu, cubin, ptxas,
- * cuobjdump, cache or triton, ptx, autotune, ...; a word that is none is taken as a table without a maker and noted),
+ * cuobjdump, cache or triton, ptx, autotune, ...; without it the claim is a table without a maker, and noted),
  * `kernel`, `arch`, `device`, `grid`, `time_us`, and figures by the names of claim_figure_name or a common short one
  * (regs, smem, shared, block, ...). What SMEM without a further word means follows the source: static + dynamic in
  * traces, with the driver's part in Nsight Compute, dynamic in Triton's cache, static in ptxas, static with the reserve

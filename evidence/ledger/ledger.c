@@ -122,18 +122,33 @@ static const char index_sql[] = "CREATE INDEX sample_run ON sample(run);\n"
                                 "CREATE INDEX prediction_hypothesis ON prediction(hypothesis);\n"
                                 "CREATE INDEX correction_subject ON correction(subject, replaced);\n";
 
+void ledger_schema_sql(struct text_buffer *sql)
+{
+    for (int table = 0; table < LEDGER_TABLE_COUNT; table++) {
+        append_table(sql, (enum ledger_table)table);
+    }
+    text_buffer_append(sql, index_sql);
+}
+
+/* Several processes may find the file empty at once: who gets the lock makes it, the others find it made. */
 static enum status create_schema(struct ledger *ledger, struct error *error)
 {
     struct text_buffer sql = {0};
-    text_buffer_append(&sql, "BEGIN IMMEDIATE;\n");
-    for (int table = 0; table < LEDGER_TABLE_COUNT; table++) {
-        append_table(&sql, (enum ledger_table)table);
-    }
-    text_buffer_append(&sql, index_sql);
-    text_buffer_append_format(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;", APPLICATION_ID,
+    int64_t tables = 0;
+    ledger_schema_sql(&sql);
+    text_buffer_append_format(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
                               LEDGER_SCHEMA_VERSION);
     enum status status = sql.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the ledger's schema")
-                                    : ledger_execute(ledger, sql.text, "making it", error);
+                                    : ledger_execute(ledger, "BEGIN IMMEDIATE", "making it", error);
+    if (status == STATUS_OK) {
+        status = pragma_integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables, error);
+    }
+    if (status == STATUS_OK && tables == 0) {
+        status = ledger_execute(ledger, sql.text, "making it", error);
+    }
+    if (status == STATUS_OK) {
+        status = ledger_execute(ledger, "COMMIT", "making it", error);
+    }
     text_buffer_release(&sql);
     if (status != STATUS_OK) {
         (void)sqlite3_exec(ledger->database, "ROLLBACK", NULL, NULL, NULL);
@@ -221,15 +236,19 @@ static enum status prepare_session(struct ledger *ledger, bool to_write, struct 
     (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     (void)sqlite3_limit(ledger->database, SQLITE_LIMIT_LENGTH, LEDGER_TEXT_BYTES_MAX);
-    enum status status = ledger_execute(ledger, "PRAGMA foreign_keys = ON", "opening it", error);
-    if (status == STATUS_OK && to_write) {
-        /* FULL: a committed row survives a power cut, not only a killed process. */
-        status = ledger_execute(ledger, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", "opening it", error);
-    }
+    enum status status =
+        ledger_execute(ledger, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL", "opening it", error);
     if (status == STATUS_OK) {
         status = check_kind(ledger, to_write, error);
     }
-    return status == STATUS_OK ? check_pages(ledger, error) : status;
+    if (status == STATUS_OK) {
+        status = check_pages(ledger, error);
+    }
+    if (status == STATUS_OK && to_write) {
+        /* Only now: a file of something else stays as it is. FULL: a committed row survives a power cut. */
+        status = ledger_execute(ledger, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", "opening it", error);
+    }
+    return status;
 }
 
 static enum status open_database(struct ledger *ledger, const char *path, bool to_write, struct error *error)

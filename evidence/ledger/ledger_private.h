@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "base/text_buffer.h"
 #include "evidence/ledger/ledger.h"
 
 struct ledger {
@@ -14,6 +15,8 @@ struct ledger {
     sqlite3_stmt *insert[LEDGER_TABLE_COUNT];
 };
 
+/* Tables, triggers and indices of the present version. */
+void ledger_schema_sql(struct text_buffer *sql);
 /* error_set with the library's reason in the words of the user; code is what SQLite returned. */
 enum status ledger_fail(struct ledger *ledger, int code, const char *doing, struct error *error);
 MUST_CHECK enum status ledger_execute(struct ledger *ledger, const char *sql, const char *doing, struct error *error);

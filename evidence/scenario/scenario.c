@@ -330,6 +330,16 @@ static enum status not_listed(const struct scenario_variable *variable, const ch
                      list);
 }
 
+/* All listed values are whole: the knob counts something, and half of it does not exist. */
+static bool is_whole(const struct scenario_variable *variable)
+{
+    bool whole = variable->value_count > 0;
+    for (uint32_t i = 0; i < variable->value_count; i++) {
+        whole = whole && variable->values[i] == floor(variable->values[i]);
+    }
+    return whole;
+}
+
 enum status scenario_set_value(const struct scenario *scenario, const char *assignment, bool free_values,
                                double *values, struct error *error)
 {
@@ -355,6 +365,11 @@ enum status scenario_set_value(const struct scenario *scenario, const char *assi
         return error_set(error, STATUS_USAGE, "'%.60s' is not a finite number for '%s'", equals + 1, name);
     }
     const struct scenario_variable *variable = &scenario->variables[index];
+    if (variable->is_knob && free_values && value != floor(value) && is_whole(variable)) {
+        return error_set(error, STATUS_USAGE,
+                         "'%s' counts in whole numbers, as those that the scenario lists: %.40s is none", name,
+                         equals + 1);
+    }
     if (variable->is_knob && !free_values) {
         uint32_t i = 0;
         while (i < variable->value_count && variable->values[i] != value) {

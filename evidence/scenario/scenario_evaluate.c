@@ -268,10 +268,12 @@ static const char *expected_of(enum quantity_type type)
     case QUANTITY_INT32:
         return "a whole number of 32 bits";
     case QUANTITY_COUNT32:
+        return "a whole number from 0 to 4294967295";
     case QUANTITY_COUNT64:
+        return "a whole number from 0 to 2^53";
     case QUANTITY_DOUBLE:
     default:
-        return "a whole number of 0 or more in range";
+        return "a number";
     }
 }
 

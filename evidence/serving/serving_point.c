@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_buffer.h"
 #include "base/units.h"
 #include "evidence/serving/serving_reader.h"
 
@@ -44,6 +45,7 @@ void serving_note(struct serving_reader *reader, struct serving_result *result, 
     va_start(arguments, format);
     (void)vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
+    utf8_trim(text);
     result->note = keep_text(reader, text);
 }
 
@@ -55,6 +57,7 @@ void serving_source(struct serving_reader *reader, struct serving_result *result
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    utf8_trim(text);
     result->step_source = keep_text(reader, text);
 }
 
@@ -67,6 +70,7 @@ void serving_label(struct serving_reader *reader, struct serving_result *result,
     for (size_t i = 0; i < count && used < sizeof text; i++)
         if (parts[i][0] != '\0')
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "", parts[i]);
+    utf8_trim(text);
     for (char *at = text; *at != '\0'; at++) /* labels are shown in one line */
         if ((unsigned char)*at < ' ')
             *at = ' ';

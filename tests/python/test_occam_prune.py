@@ -10,6 +10,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 import warnings
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -158,6 +159,14 @@ class NeverBreaking(unittest.TestCase):
         self.assert_keeps_all("there is no program /nowhere/occam", occam="/nowhere/occam")
         self.assert_keeps_all("no shipped scenario 'nothing-of-that-name'", scenario="nothing-of-that-name")
         self.assert_keeps_all("nothing-of-that-gpu", device="nothing-of-that-gpu")
+
+    def test_a_named_program_that_is_missing_is_not_replaced(self):
+        """$OCCAM that names no program: no other one is asked instead, even where one is on PATH."""
+        with tempfile.TemporaryDirectory() as self.folder:
+            self.script("exit 70\n")
+            there = {"OCCAM": "/nowhere/occam", "PATH": self.folder + os.pathsep + os.environ["PATH"]}
+            with unittest.mock.patch.dict(os.environ, there):
+                self.assert_keeps_all(r"\$OCCAM names /nowhere/occam, which is no program")
 
     def test_programs_that_misbehave(self):
         with tempfile.TemporaryDirectory() as self.folder:

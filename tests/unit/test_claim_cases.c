@@ -235,12 +235,35 @@ END_TEST
 /* --- words ---------------------------------------------------------------------------------------------------------
  */
 
+/* A misspelt source would be trusted like a table, whatever it was: the sources are named. */
+START_TEST(an_unknown_source_is_refused_and_a_missing_one_is_said)
+{
+    struct kernel_claim_list list = {0};
+    struct error error = {0};
+    ck_assert_int_eq(stated_claim_parse("smem_bytes=61568 source=trcae", &list, &error), STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "source \"trcae\" is none of trace, "));
+    ck_assert_ptr_nonnull(strstr(error.text, "cuobjdump"));
+    ck_assert_ptr_nonnull(strstr(error.text, "did you mean trace?"));
+    kernel_claim_list_release(&list);
+    list = (struct kernel_claim_list){0};
+    ck_assert_int_eq(stated_claim_parse("smem_bytes=61568", &list, &error), STATUS_OK);
+    ck_assert_int_eq(list.items[0].source, CLAIM_SOURCE_MEASUREMENTS);
+    ck_assert_ptr_nonnull(strstr(list.items[0].note, "names no source"));
+    kernel_claim_list_release(&list);
+    list = (struct kernel_claim_list){0};
+    ck_assert_int_eq(stated_claim_parse("smem_bytes=61568 source=table", &list, &error), STATUS_OK);
+    ck_assert_str_eq(list.items[0].note, "");
+    kernel_claim_list_release(&list);
+}
+END_TEST
+
 START_TEST(wrong_words_are_named)
 {
-    static const char *const texts[] = {"",          "source=trace",       "smem_bytes",    "smem_bytes=",
-                                        "=80000",    "smem_bytes=many",    "smem_bytes=-1", "smem_bytes=1e99",
-                                        "colour=4",  "arch=gfx942 regs=1", "regs=1 regs=2", "smem=1KB shared=1024",
-                                        "time_us=0", "smem_bytes=80.KB.KB"};
+    static const char *const texts[] = {
+        "",          "source=trace",        "smem_bytes",        "smem_bytes=",
+        "=80000",    "smem_bytes=many",     "smem_bytes=-1",     "smem_bytes=1e99",
+        "colour=4",  "arch=gfx942 regs=1",  "regs=1 regs=2",     "smem=1KB shared=1024",
+        "time_us=0", "smem_bytes=80.KB.KB", "smem=1 source=nuc", "smem=1 source=trace source=ncu"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct kernel_claim_list list = {0};
         struct error error = {0};
@@ -469,6 +492,7 @@ Suite *suite_claim_cases(void)
     tcase_add_test(tcase, unknown_architecture_is_a_bound);
     tcase_add_test(tcase, equally_trusted_sources_decide_nothing);
     tcase_add_test(tcase, wrong_words_are_named);
+    tcase_add_test(tcase, an_unknown_source_is_refused_and_a_missing_one_is_said);
     tcase_add_test(tcase, names_of_one_kernel);
     tcase_add_test(tcase, every_source_has_a_rank_a_reason_and_a_check);
     tcase_add_test(tcase, recorded_sources_agree);

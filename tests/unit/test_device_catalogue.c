@@ -335,6 +335,8 @@ START_TEST(unknown_names_list_near_ones)
     ck_assert_ptr_nonnull(strstr(error.text, "no device 'rtx 5900'; near names: geforce-rtx-5090, "));
     ck_assert_int_eq(device_catalogue_find(catalogue, "h2000", &device, &error), STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(error.text, "near names: nvidia-h200, "));
+    ck_assert_int_eq(device_catalogue_find(catalogue, "nope", &device, &error), STATUS_NOT_FOUND);
+    ck_assert_ptr_null(strstr(error.text, "near names"));
     char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';

@@ -22,7 +22,7 @@ static void reset(void)
 START_TEST(welch_by_hand)
 {
     const double base[] = {100, 102, 104}, variant[] = {90, 91, 95};
-    const struct effect_samples samples = {base, variant, 3, 3, false};
+    const struct effect_samples samples = {base, variant, 3, 3, false, 0};
     struct effect_verdict verdict;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     double mean_base = 0, mean_variant = 0, variance_base = 0, variance_variant = 0;
@@ -55,7 +55,7 @@ START_TEST(pairs_cancel_drift)
         base[i] = 100 * (1 + 0.0125 * i);
         variant[i] = base[i] * (1.010 + (i % 2 ? 0.001 : -0.001));
     }
-    struct effect_samples samples = {base, variant, 8, 8, true};
+    struct effect_samples samples = {base, variant, 8, 8, true, 0};
     struct effect_verdict verdict;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     ck_assert_int_eq(verdict.outcome, EFFECT_SUPPORTED);
@@ -74,7 +74,7 @@ START_TEST(single_runs_stand_on_the_assumed_noise)
     struct effect_samples samples[3];
     struct effect_verdict verdicts[3];
     for (int i = 0; i < 3; i++) {
-        samples[i] = (struct effect_samples){&base[i], &variant[i], 1, 1, false};
+        samples[i] = (struct effect_samples){&base[i], &variant[i], 1, 1, false, 0};
     }
     ck_assert_int_eq(effect_judge(samples, 3, &options, verdicts, &error), STATUS_OK);
     for (int i = 0; i < 3; i++) {
@@ -93,13 +93,17 @@ END_TEST
 
 START_TEST(repeats_elsewhere_give_the_noise)
 {
-    const double base[] = {100, 101, 99, 100.5}, variant[] = {110, 111, 109, 110.5}, single_base = 50, single = 49;
-    const struct effect_samples samples[] = {{base, variant, 4, 4, false}, {&single_base, &single, 1, 1, false}};
+    const double base[] = {100, 104, 96, 101}, variant[] = {130, 135, 125, 131}, single_base = 50, single = 49;
+    const struct effect_samples samples[] = {{base, variant, 4, 4, false, 0}, {&single_base, &single, 1, 1, false, 0}};
     struct effect_verdict verdicts[2];
     ck_assert_int_eq(effect_judge(samples, 2, &options, verdicts, &error), STATUS_OK);
     ck_assert_int_eq(verdicts[0].outcome, EFFECT_SUPPORTED);
     ck_assert_int_eq(verdicts[1].noise, EFFECT_NOISE_POOLED);
     assert_close_rel(verdicts[1].degrees_of_freedom, 6, 1e-12);
+    /* Less noise elsewhere than is assumed anyway proves nothing of this load. */
+    options.assumed_noise = 0.1;
+    ck_assert_int_eq(effect_judge(samples, 2, &options, verdicts, &error), STATUS_OK);
+    ck_assert_int_eq(verdicts[1].noise, EFFECT_NOISE_ASSUMED);
     ck_assert_int_eq(verdicts[1].outcome, EFFECT_INCONCLUSIVE);
     ck_assert_int_eq(effect_judge_together(verdicts, 2, false), EFFECT_SUPPORTED);
 }
@@ -114,7 +118,7 @@ START_TEST(holm_is_monotone)
     struct effect_verdict verdicts[3];
     for (int i = 0; i < 3; i++) {
         variant[i] = exp(steps[i] * 0.02 * sqrt(2));
-        samples[i] = (struct effect_samples){&base, &variant[i], 1, 1, false};
+        samples[i] = (struct effect_samples){&base, &variant[i], 1, 1, false, 0};
     }
     ck_assert_int_eq(effect_judge(samples, 3, &options, verdicts, &error), STATUS_OK);
     for (int i = 0; i < 3; i++) {
@@ -130,7 +134,7 @@ END_TEST
 START_TEST(reverts)
 {
     const double base[] = {845, 846, 844}, same[] = {845.5, 844.5, 845}, off[] = {800, 801, 799}, vague = 846;
-    struct effect_samples samples = {base, same, 3, 3, false};
+    struct effect_samples samples = {base, same, 3, 3, false, 0};
     struct effect_verdict verdict;
     options.is_revert = true;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
@@ -138,7 +142,7 @@ START_TEST(reverts)
     samples.variant = off;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     ck_assert_int_eq(verdict.outcome, EFFECT_NOT_RESTORED);
-    samples = (struct effect_samples){base, &vague, 1, 1, false};
+    samples = (struct effect_samples){base, &vague, 1, 1, false, 0};
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     ck_assert_int_eq(verdict.outcome, EFFECT_INCONCLUSIVE); /* single runs cannot show sameness within 2 % */
 }
@@ -148,7 +152,7 @@ START_TEST(wrong_input)
 {
     const double one = 1, zero = 0, bad = (double)NAN;
     struct effect_verdict verdict;
-    struct effect_samples samples = {&one, &zero, 1, 1, false};
+    struct effect_samples samples = {&one, &zero, 1, 1, false, 0};
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_BAD_DATA);
     samples.variant = &bad;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_BAD_DATA);
@@ -156,7 +160,7 @@ START_TEST(wrong_input)
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_BAD_DATA);
     ck_assert_int_eq(effect_judge(&samples, 0, &options, &verdict, &error), STATUS_BAD_DATA);
     const double two[] = {1, 1};
-    samples = (struct effect_samples){two, &one, 2, 1, true};
+    samples = (struct effect_samples){two, &one, 2, 1, true, 0};
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_BAD_DATA);
     options.level = 1;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_DOMAIN);
@@ -188,7 +192,7 @@ static double decided_share(double effect, size_t repeats, bool paired, uint64_t
                 base[c][i] = exp(drift + random_normal(&random) * options.assumed_noise);
                 variant[c][i] = exp(drift + log1p(effect) + random_normal(&random) * options.assumed_noise);
             }
-            samples[c] = (struct effect_samples){base[c], variant[c], repeats, repeats, paired};
+            samples[c] = (struct effect_samples){base[c], variant[c], repeats, repeats, paired, 0};
         }
         if (effect_judge(samples, CONDITIONS, &options, verdicts, &error) != STATUS_OK) {
             ck_abort_msg("%s", error.text);
@@ -213,6 +217,36 @@ START_TEST(no_effect_is_seldom_called_one)
 }
 END_TEST
 
+/* Two noisy runs against twenty quiet ones; runs rounded to whole units: both would be believed too easily. */
+START_TEST(uneven_and_rounded_runs)
+{
+    struct random_stream random;
+    random_init(&random, 31, 0);
+    int uneven = 0, rounded = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        double few[2], many[20], base[2], variant[2];
+        struct effect_verdict verdict;
+        for (int i = 0; i < 20; i++) {
+            many[i] = exp(random_normal(&random) * 0.01);
+            few[i % 2] = exp(random_normal(&random) * 0.03);
+            base[i % 2] = round(53 * exp(random_normal(&random) * 0.005));
+            variant[i % 2] = round(53 * exp(random_normal(&random) * 0.005));
+        }
+        const struct effect_samples samples[] = {{few, many, 2, 20, false, 0},
+                                                 {base, variant, 2, 2, false, 1 / sqrt(12) / 53}};
+        if (effect_judge(&samples[0], 1, &options, &verdict, &error) != STATUS_OK) {
+            ck_abort_msg("%s", error.text);
+        }
+        uneven += verdict.outcome != EFFECT_INCONCLUSIVE;
+        if (effect_judge(&samples[1], 1, &options, &verdict, &error) != STATUS_OK) {
+            ck_abort_msg("%s", error.text);
+        }
+        rounded += verdict.outcome != EFFECT_INCONCLUSIVE;
+    }
+    ck_assert_msg(uneven <= 0.0565 * TRIALS && rounded <= 0.0565 * TRIALS, "%d %d of %d", uneven, rounded, TRIALS);
+}
+END_TEST
+
 /* What the power formula says is what happens. */
 START_TEST(power_is_as_told)
 {
@@ -221,7 +255,7 @@ START_TEST(power_is_as_told)
     random_init(&random, 21, 0);
     for (int trial = 0; trial < TRIALS; trial++) {
         const double base = exp(random_normal(&random) * 0.02), variant = 1.08 * exp(random_normal(&random) * 0.02);
-        const struct effect_samples samples = {&base, &variant, 1, 1, false};
+        const struct effect_samples samples = {&base, &variant, 1, 1, false, 0};
         struct effect_verdict verdict;
         if (effect_judge(&samples, 1, &options, &verdict, &error) != STATUS_OK) {
             ck_abort_msg("%s", error.text);
@@ -237,7 +271,7 @@ START_TEST(power_is_as_told)
             base[i] = exp(random_normal(&random) * 0.02);
             variant[i] = 1.08 * exp(random_normal(&random) * 0.02);
         }
-        const struct effect_samples samples = {base, variant, REPEATS, REPEATS, false};
+        const struct effect_samples samples = {base, variant, REPEATS, REPEATS, false, 0};
         struct effect_verdict verdict;
         if (effect_judge(&samples, 1, &options, &verdict, &error) != STATUS_OK) {
             ck_abort_msg("%s", error.text);
@@ -249,7 +283,7 @@ START_TEST(power_is_as_told)
                   told_of_repeats);
     /* An effect of the smallest visible size is seen in 80 %. */
     const double one = 1;
-    const struct effect_samples samples = {&one, &one, 1, 1, false};
+    const struct effect_samples samples = {&one, &one, 1, 1, false, 0};
     struct effect_verdict verdict;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     assert_close_rel(effect_power(verdict.smallest_effect, 0.02, 1, 1, 0.95), 0.8, 1e-3);
@@ -270,6 +304,7 @@ Suite *suite_effect_judge(void)
     tcase_add_test(tcase, reverts);
     tcase_add_test(tcase, wrong_input);
     tcase_add_test(tcase, no_effect_is_seldom_called_one);
+    tcase_add_test(tcase, uneven_and_rounded_runs);
     tcase_add_test(tcase, power_is_as_told);
     suite_add_tcase(suite, tcase);
     return suite;

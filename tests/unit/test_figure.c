@@ -325,7 +325,7 @@ END_TEST
 
 START_TEST(nothing_to_draw_is_bad_data)
 {
-    static const double nothing[] = {(double)NAN, (double)INFINITY};
+    static const double nothing[] = {(double)NAN, (double)INFINITY}, huge[] = {1e308, -1e308};
     struct figure_series series = {
         .label = "empty", .style = SERIES_STYLE_LINE, .count = 0, .x = x_values, .y = y_values};
     struct figure figure = sample();
@@ -338,6 +338,9 @@ START_TEST(nothing_to_draw_is_bad_data)
     ck_assert_uint_eq(left_out, 0);
     series.count = 2;
     series.y = nothing;
+    ck_assert_int_eq(draw(&figure, FIGURE_OUTPUT_SVG, inside("a.svg"), &left_out, &error), STATUS_BAD_DATA);
+    ck_assert_uint_eq(left_out, 2);
+    series.y = huge;
     ck_assert_int_eq(draw(&figure, FIGURE_OUTPUT_SVG, inside("a.svg"), &left_out, &error), STATUS_BAD_DATA);
     ck_assert_uint_eq(left_out, 2);
     figure.series_count = 0;

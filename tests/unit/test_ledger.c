@@ -310,6 +310,53 @@ START_TEST(two_processes_write_one_after_the_other)
 }
 END_TEST
 
+/* All find an empty file; one makes it. */
+START_TEST(several_processes_make_it_at_once)
+{
+    enum {
+        WRITERS = 6
+    };
+    pid_t children[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            struct ledger *ledger = must_open(true);
+            add_run(ledger, 0, i + 1, (const double[]){i + 1}, 1);
+            ledger_close(ledger);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        int state = 0;
+        ck_assert_int_eq(waitpid(children[i], &state, 0), children[i]);
+        ck_assert_msg(WIFEXITED(state) && WEXITSTATUS(state) == 0, "writer %d: %d", i, state);
+    }
+    struct ledger *ledger = must_open(false);
+    uint64_t count = 0;
+    ck_assert_int_eq(ledger_count(ledger, LEDGER_RUN, NULL, &count, &error), STATUS_OK);
+    ck_assert_uint_eq(count, WRITERS);
+    ledger_close(ledger);
+}
+END_TEST
+
+START_TEST(check_sees_that_a_guard_is_gone)
+{
+    struct ledger *ledger = must_open(true);
+    add_run(ledger, 0, 1, (const double[]){1}, 1);
+    ledger_close(ledger);
+    execute("DROP TRIGGER run_unchanged", SQLITE_OK);
+    execute("CREATE VIEW more AS SELECT 1", SQLITE_OK);
+    ledger = must_open(false);
+    char found[2000] = "";
+    uint64_t findings = 0;
+    ck_assert_int_eq(ledger_check(ledger, keep_finding, found, &findings, &error), STATUS_OK);
+    ck_assert_msg(findings == 2 && strstr(found, "trigger run_unchanged is missing") && strstr(found, "view more does"),
+                  "%s", found);
+    ledger_close(ledger);
+}
+END_TEST
+
+/* A database of something else is refused and left as it is, byte for byte. */
 START_TEST(files_that_are_no_ledger)
 {
     must_fail(false, STATUS_MISSING, "No such file");
@@ -318,7 +365,11 @@ START_TEST(files_that_are_no_ledger)
     must_fail(true, STATUS_BAD_DATA, "it is no ledger");
     ck_assert_int_eq(unlink(path), 0);
     execute("CREATE TABLE other(x)", SQLITE_OK);
+    struct stat before, after;
+    ck_assert_int_eq(stat(path, &before), 0);
     must_fail(true, STATUS_BAD_DATA, "a database of something else");
+    ck_assert_int_eq(stat(path, &after), 0);
+    ck_assert(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(mkdir(path, 0700), 0);
     must_fail(true, STATUS_MISSING, "opening it");
@@ -434,6 +485,8 @@ Suite *suite_ledger(void)
     tcase_add_checked_fixture(files, make_folder, remove_folder);
     tcase_add_test(files, a_killed_writer_loses_nothing_committed);
     tcase_add_test(files, two_processes_write_one_after_the_other);
+    tcase_add_test(files, several_processes_make_it_at_once);
+    tcase_add_test(files, check_sees_that_a_guard_is_gone);
     tcase_add_test(files, files_that_are_no_ledger);
     tcase_add_test(files, a_newer_schema_is_left_alone);
     tcase_add_test(files, a_truncated_file_is_refused);

@@ -517,6 +517,8 @@ START_TEST(assignments_are_checked)
     }
     struct error error = {0};
     ck_assert_int_eq(scenario_set_value(scenario, "BLOCK_T=17", true, values, &error), STATUS_OK);
+    ck_assert_int_eq(scenario_set_value(scenario, "BLOCK_T=4.5", true, values, &error), STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "'BLOCK_T' counts in whole numbers"));
     ck_assert_int_eq(scenario_set_value(scenario, "tokens=641", false, values, &error), STATUS_OK);
 }
 END_TEST

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # From a trace and the cache beside it to a prediction; without the cache the loop is asked for.
 cd tests/recorded
-"$OCCAM" inspect profilers/kineto-h200.json triton-3.6-cache --kernel split_kernel --as scenario -o "$SCRATCH/s.yaml" > /dev/null &&
-    "$OCCAM" predict "$SCRATCH/s.yaml" -s iterations=20 | sed -n '1,6p'
+"$OCCAM" inspect profilers/kineto-h200.json triton-3.6-cache --kernel split_kernel --as scenario -o "$SCRATCH/s.yaml" | sed "s|$SCRATCH|DIR|g" &&
+    "$OCCAM" predict "$SCRATCH/s.yaml" -s iterations=10 | sed -n '1,6p'
 sed "s|$SCRATCH|DIR|g" "$SCRATCH/s.yaml"
 "$OCCAM" predict "$SCRATCH/s.yaml" 2>&1 | sed "s|$SCRATCH|DIR|g"
-"$OCCAM" inspect profilers/kineto-h200.json --kernel split_kernel --as scenario -o "$SCRATCH/t.yaml" > /dev/null
+"$OCCAM" inspect profilers/kineto-h200.json --kernel split_kernel --as scenario -o "$SCRATCH/t.yaml" | sed "s|$SCRATCH|DIR|g"
 sed "s|$SCRATCH|DIR|g" "$SCRATCH/t.yaml"
 "$OCCAM" predict "$SCRATCH/t.yaml" -s iterations=20 -s bytes_per_turn=9344 | sed -n '1,6p'
-# Several kernels, or no launch and no code.
+# Several kernels, or no launch and no code; variants whose file names no architecture.
+"$OCCAM" inspect . --kernel split_kernel --as scenario > "$SCRATCH/all.txt" || echo "exit $?"
 "$OCCAM" inspect profilers/kineto-h200.json --as scenario
 "$OCCAM" inspect profilers/kineto-h200.json --as loops

@@ -16,16 +16,32 @@ try judge a.csv
 try judge a.csv b.csv
 try judge a.csv c.csv
 try judge a.csv d.csv
-try judge e.csv e.csv
+cp a.csv a2.csv
+cp e.csv e2.csv
+ln -s a.csv link.csv
+try judge e.csv e2.csv
 try judge f.csv g.csv
 try judge a.csv none.csv
-try judge a.csv a.csv --claim bigger
-try judge a.csv a.csv --by tokens
-try judge a.csv a.csv --hypothesis 1
+try judge a.csv a2.csv --claim bigger
+try judge a.csv a2.csv --by tokens
+try judge a.csv a2.csv --hypothesis 1
 try judge a.csv a.csv --power
+echo "-- the same file twice; options of the other form"
+try judge a.csv a.csv
+try judge a.csv ./link.csv
+try judge a.csv a2.csv --margin 3
+try judge a.csv a2.csv --conditions 3
+try judge a.csv a2.csv --ledger l.sqlite
+try judge --power --revert
+echo "-- statements"
+try hypothesis "" --claim raises --scenario dsv4-flash-sparse-decode --change num_warps=8
+try hypothesis "  " --claim raises --scenario dsv4-flash-sparse-decode --change num_warps=8
 try hypothesis "it rises" --scenario dsv4-flash-sparse-decode --change num_warps=8
 try hypothesis "raises" --change num_warps=8
 try hypothesis "raises" --scenario dsv4-flash-sparse-decode
 try ledger show 7
 try ledger nonsense
+try ledger lst --ledger none.sqlite
+try ledger --table run
+try ledger list --all
 try ledger export --format csv
