@@ -173,7 +173,7 @@ int command_hypothesis(int argc, char **argv)
         {.name = "change", .kind = OPTION_LIST, .target = &options.question.assignments},
         {.name = "claim", .kind = OPTION_TEXT, .target = &options.claim},
         {.name = "ledger", .kind = OPTION_TEXT, .target = &options.ledger},
-        {0, "concurrency", OPTION_NUMBERS, &options.concurrencies, 1e-9, 1e9},
+        {0, "concurrency", OPTION_NUMBERS, &options.concurrencies, 1, CONCURRENCY_MAX},
         QUESTION_OPTION_ROWS(options.question),
         QUESTION_FORMAT_ROW(options.question),
     };

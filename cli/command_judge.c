@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/text_buffer.h"
+#include "calibrate/experiment/judged_dates.h"
 #include "cli/command.h"
 #include "cli/experiment_texts.h"
 #include "cli/judge.h"
@@ -154,18 +155,32 @@ static enum status read_files(const struct judge_options *options, struct judgem
     return judged_files_read(judgement->base_path, judgement->variant_path, &judged, &judgement->files, error);
 }
 
+/* The number of that name in the condition; "concurrency" is every file's word for it. NaN: there is none. */
+static double condition_number(const struct judged_files *files, const struct judged_condition *condition,
+                               const char *name)
+{
+    for (size_t i = 0; i < files->column_count; i++) {
+        if (strcmp(files->columns[i], name) == 0 || strcmp(files->columns[i], "concurrency") == 0) {
+            return condition->numbers[i];
+        }
+    }
+    return (double)NAN;
+}
+
 /* The prediction that was frozen for the condition; data that are older than it do not test it. */
 static void match_predictions(struct judgement *judgement)
 {
     const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
-    judgement->data_is_older = hypothesis != NULL && judgement->files.oldest[0] != '\0' &&
-                               strncmp(judgement->files.oldest, hypothesis->created, 19) < 0;
+    double frozen = (double)NAN;
+    judgement->data_is_older =
+        hypothesis != NULL && judged_date_parse(hypothesis->created, &frozen) && judgement->files.oldest < frozen;
     for (size_t i = 0; i < judgement->files.count; i++) {
         struct judged_row *row = &judgement->rows[i];
         *row = (struct judged_row){&judgement->files.conditions[i], &judgement->verdicts[i], NULL, -1};
         for (size_t k = 0; hypothesis != NULL && k < hypothesis->prediction_count; k++) {
             const struct frozen_prediction *prediction = &hypothesis->predictions[k];
-            if (isnan(prediction->concurrency) || prediction->concurrency == row->condition->key) {
+            if (prediction->variable[0] == '\0' ||
+                prediction->concurrency == condition_number(&judgement->files, row->condition, prediction->variable)) {
                 row->prediction = prediction;
             }
         }
@@ -183,8 +198,11 @@ static void weigh_counting(struct judgement *judgement)
     const struct judged_files *files = &judgement->files;
     bool agree = true;
     for (size_t i = 1; i < files->count && files->counted_ways > 1; i++) {
-        const bool same_load = files->conditions[i].key == files->conditions[i - 1].key ||
-                               (isnan(files->conditions[i].key) && isnan(files->conditions[i - 1].key));
+        bool same_load = true;
+        for (size_t k = 0; k < files->column_count; k++) {
+            const double a = files->conditions[i].numbers[k], b = files->conditions[i - 1].numbers[k];
+            same_load = same_load && (a == b || (isnan(a) && isnan(b)));
+        }
         const double apart = fabs(log(judgement->verdicts[i].ratio / judgement->verdicts[i - 1].ratio));
         if (same_load) {
             judgement->counting_spread = fmax(judgement->counting_spread, expm1(apart));
@@ -237,7 +255,7 @@ static void name_claim(struct judgement *judgement, char *out, size_t out_size)
     if (judgement->options.is_revert) {
         (void)snprintf(out, out_size, "is %s the same as %s again?", judgement->variant_path, judgement->base_path);
     } else if (judgement->hypothesis != NULL) {
-        (void)snprintf(out, out_size, "%s (hypothesis %lld: %s %s the %s)", judgement->hypothesis->statement,
+        (void)snprintf(out, out_size, "%.255s (hypothesis %lld: %.250s %s the %s)", judgement->hypothesis->statement,
                        (long long)judgement->hypothesis->id, judgement->hypothesis->changes,
                        effect_claim_name(judgement->hypothesis->claim), judgement->hypothesis->quantity);
     } else {

@@ -122,19 +122,52 @@ static enum status choose_output(const struct plot_options *options, struct figu
     return STATUS_OK;
 }
 
-/* All that a figure is made from, opened. */
-struct plot_inputs {
-    struct question question;
-    struct device_catalogue *catalogue; /* owned where there is no question */
-    struct plot_request request;
-};
-
 static bool is_table(const char *path)
 {
     const char *ending = strrchr(path, '.');
 
     return ending != NULL && strcmp(ending, ".csv") == 0;
 }
+
+static bool takes_files(const struct plot_row *plot, const struct operands *operands)
+{
+    return plot->needs == PLOT_NEEDS_FILES || (plot->needs == PLOT_NEEDS_EITHER && is_table(operands->items[1]));
+}
+
+static enum status check_effects(const struct plot_row *plot, const struct plot_options *options,
+                                 const struct option_row *rows, size_t row_count, const struct operands *operands,
+                                 struct error *error)
+{
+    const bool from_table = plot->needs == PLOT_NEEDS_EITHER && takes_files(plot, operands);
+    const char *output = options->output != NULL ? strrchr(options->output, '.') : "";
+    const char *form = options->output != NULL ? "output dark width"
+                       : options->sixel        ? "sixel columns rows"
+                                               : "terminal columns rows";
+    char allowed[320], what[64];
+
+    if (output != NULL && *output != '\0' && strcmp(output, ".png") != 0)
+        form = "output dark";
+    (void)snprintf(allowed, sizeof allowed, "keep output terminal sixel dark columns rows width %s",
+                   from_table ? "" : plot->options);
+    (void)snprintf(what, sizeof what, "figure %s%s", plot->name, from_table ? " of a table" : "");
+    const enum status status = options_refuse_others(rows, row_count, operands, allowed, what, error);
+
+    if (status != STATUS_OK)
+        return status;
+    (void)snprintf(allowed, sizeof allowed, "keep %s %s", form, from_table ? "" : plot->options);
+    (void)snprintf(what, sizeof what, "%s",
+                   options->output != NULL ? output
+                   : options->sixel        ? "--sixel"
+                                           : "a figure in the terminal");
+    return options_refuse_others(rows, row_count, operands, allowed, what, error);
+}
+
+/* All that a figure is made from, opened. */
+struct plot_inputs {
+    struct question question;
+    struct device_catalogue *catalogue; /* owned where there is no question */
+    struct plot_request request;
+};
 
 static enum status open_files(struct plot_inputs *inputs, const struct question_options *options, struct error *error)
 {
@@ -154,8 +187,7 @@ static enum status open_inputs(const struct plot_row *plot, const struct operand
                                const struct question_options *options, const struct curve_options *curve,
                                const struct plot_options *plot_options, struct plot_inputs *inputs, struct error *error)
 {
-    const bool files =
-        plot->needs == PLOT_NEEDS_FILES || (plot->needs == PLOT_NEEDS_EITHER && is_table(operands->items[1]));
+    const bool files = takes_files(plot, operands);
     enum status status;
 
     inputs->request.curve = curve;
@@ -227,6 +259,8 @@ int command_plot(int argc, char **argv)
         status = plot_find(operands.items[0], &plot, &error);
     if (status == STATUS_OK)
         status = choose_output(&plot_options, &figure, &error);
+    if (status == STATUS_OK)
+        status = check_effects(plot, &plot_options, rows, sizeof rows / sizeof rows[0], &operands, &error);
     if (status == STATUS_OK)
         status = open_inputs(plot, &operands, &options, &curve_options, &plot_options, &inputs, &error);
     if (status == STATUS_OK && plot_options.keep != NULL)

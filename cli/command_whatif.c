@@ -90,7 +90,7 @@ int command_whatif(int argc, char **argv)
     const struct option_row rows[] = {
         QUESTION_OPTION_ROWS(options.question),
         QUESTION_FORMAT_ROW(options.question),
-        {0, "concurrency", OPTION_NUMBERS, &options.concurrencies, 1, 1e9},
+        {0, "concurrency", OPTION_NUMBERS, &options.concurrencies, 1, CONCURRENCY_MAX},
         {0, "explain", OPTION_TEXT, &options.explain, 0, 0},
         {0, "across", OPTION_TEXT, &options.across, 0, 0},
     };

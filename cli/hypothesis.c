@@ -89,7 +89,7 @@ struct freezer {
 
 struct late_search {
     struct ledger *ledger;
-    const char *scenario;
+    const char *scenario, *device;
     bool is_same; /* the scenario of the row at hand */
     int64_t run;  /* the first that was found */
 };
@@ -98,7 +98,8 @@ static enum status compare_scenario(void *context, const void *record, struct er
 {
     (void)error;
     struct late_search *search = context;
-    search->is_same = strcmp(((const struct ledger_scenario *)record)->name, search->scenario) == 0;
+    const struct ledger_scenario *scenario = record;
+    search->is_same = strcmp(scenario->name, search->scenario) == 0 && strcmp(scenario->device, search->device) == 0;
     return STATUS_OK;
 }
 
@@ -119,7 +120,8 @@ static enum status find_run(void *context, const void *record, struct error *err
 /* A prediction counts when it stood before its data. */
 static enum status refuse_late(struct freezer *freezer, struct error *error)
 {
-    struct late_search search = {freezer->ledger, scenario_name(freezer->whatif->question->scenario), false, 0};
+    const struct question *question = freezer->whatif->question;
+    struct late_search search = {freezer->ledger, scenario_name(question->scenario), question->device->name, false, 0};
     const struct ledger_filter filters[] = {{"config", 0, freezer->variant.text}, {NULL, 0, NULL}};
     enum status status = ledger_each(freezer->ledger, LEDGER_RUN, filters, false, find_run, &search, error);
     if (status == STATUS_OK && search.run != 0) {
@@ -311,6 +313,18 @@ enum status hypothesis_freeze(struct ledger *ledger, const struct whatif *whatif
     config_text(question, question->values, false, &freezer.variant);
     config_text(question, question->values, true, &freezer.changes);
     enum status status = STATUS_OK;
+    if (freezer.base.length >= CONFIG_TEXT_MAX || freezer.variant.length >= CONFIG_TEXT_MAX) {
+        status = error_set(error, STATUS_LIMIT, "the knobs of one configuration are longer than %d bytes",
+                           CONFIG_TEXT_MAX - 1);
+    }
+    for (const char *at = statement; *at != '\0' && status == STATUS_OK; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f) {
+            status = error_set(error, STATUS_USAGE, "the statement holds a control character");
+        }
+    }
+    if (strlen(statement) > 255 && status == STATUS_OK) {
+        status = error_set(error, STATUS_USAGE, "the statement is longer than 255 bytes");
+    }
     if (freezer.base.failed || freezer.variant.failed || freezer.changes.failed) {
         status = error_set(error, STATUS_NO_MEMORY, "no memory for the hypothesis");
     }
@@ -365,12 +379,20 @@ static enum status keep_prediction(void *context, const void *record, struct err
     }
     struct frozen_prediction *prediction = &hypothesis->predictions[hypothesis->prediction_count++];
     const char *equals = strrchr(row->condition, '=');
+    if (strlen(row->config) >= CONFIG_TEXT_MAX) {
+        return error_set(error, STATUS_LIMIT, "prediction %lld: its configuration is longer than %d bytes",
+                         (long long)row->id, CONFIG_TEXT_MAX - 1);
+    }
     *prediction = (struct frozen_prediction){.id = row->id,
                                              .concurrency = (double)NAN,
                                              .value = row->value,
                                              .low = row->low,
                                              .high = row->high,
                                              .level = row->level};
+    if (equals != NULL) {
+        (void)snprintf(prediction->variable, sizeof prediction->variable, "%.*s", (int)(equals - row->condition),
+                       row->condition);
+    }
     if (equals != NULL && number_parse(equals + 1, &prediction->concurrency) != STATUS_OK) {
         prediction->concurrency = (double)NAN;
     }

@@ -26,17 +26,20 @@ MUST_CHECK enum status hypothesis_freeze(struct ledger *ledger, const struct wha
 
 /* One hypothesis with its predictions. Release with hypothesis_release. */
 enum {
-    HYPOTHESIS_PREDICTIONS_MAX = 256
+    HYPOTHESIS_PREDICTIONS_MAX = 256,
+    CONFIG_TEXT_MAX = 8192 /* of all knobs; a longer one is refused, not cut */
 };
 struct frozen_prediction {
     int64_t id;
-    double concurrency; /* NaN: the scenario has none */
+    char variable[64];  /* the scenario's name of the concurrency; "" where it has none */
+    double concurrency; /* NaN likewise */
     double value, low, high, level;
     char mechanism[256];
 };
 struct frozen_hypothesis {
     int64_t id, scenario;
-    char created[32], statement[256], changes[256], base_config[512], variant_config[512], quantity[32];
+    char created[32], statement[256], changes[CONFIG_TEXT_MAX], base_config[CONFIG_TEXT_MAX],
+        variant_config[CONFIG_TEXT_MAX], quantity[32];
     char scenario_path[512], device[96]; /* path: the name where it is built in */
     enum effect_claim claim;
     size_t prediction_count;

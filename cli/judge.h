@@ -26,6 +26,7 @@ struct judgement {
     enum effect_outcome together;
     struct frozen_hypothesis *hypothesis; /* owned; NULL: none */
     bool data_is_older;                   /* rows carry dates before the freeze: the prediction proves nothing */
+    size_t kept_before;                   /* conditions whose results the ledger has already */
     double counting_spread; /* between ways of counting that one file mixes, as a fraction; 0: it mixes none */
     const char *claim_text; /* "num_warps=8 raises throughput"; borrowed */
     struct text_buffer closes, leaves_open; /* lines; what the refutation closes, and what it does not */
@@ -34,8 +35,9 @@ struct judgement {
 void judgement_release(struct judgement *judgement);
 void judgement_print(const struct judgement *judgement);
 void judgement_record(const struct judgement *judgement, struct report *report);
-/* Runs with their samples, and a verdict per condition, in one transaction; nothing when they are there already. */
-MUST_CHECK enum status judgement_keep(const struct judgement *judgement, struct ledger *ledger, struct error *error);
+/* Runs with their samples, and a verdict per condition, in one transaction; a condition whose results are there already
+ * is passed over and counted. */
+MUST_CHECK enum status judgement_keep(struct judgement *judgement, struct ledger *ledger, struct error *error);
 /* Fills closes and leaves_open of a refuted hypothesis from its scenario; nothing when the scenario cannot be read any
  * more (said in leaves_open). */
 MUST_CHECK enum status judgement_close(struct judgement *judgement, struct error *error);

@@ -168,7 +168,10 @@ static void print_noise(const struct judgement *judgement)
     }
     printf("\nNoise:");
     if (is_told[EFFECT_NOISE_ASSUMED]) {
-        printf(" nothing was repeated; %g %% for one run is assumed (--noise), not measured.",
+        printf("%s %g %% for one run is assumed (--noise), not measured.",
+               is_told[EFFECT_NOISE_PAIRS] || is_told[EFFECT_NOISE_REPEATS]
+                   ? " measured where runs were repeated; elsewhere"
+                   : " nothing was repeated;",
                100 * judgement->options.assumed_noise);
     } else {
         printf(" measured, from %s.", is_told[EFFECT_NOISE_PAIRS]     ? "the differences of pairs"
@@ -197,13 +200,16 @@ static void print_data(const struct judgement *judgement)
         printf("Left out: conditions of the base alone: %zu, of the variant alone: %zu.\n", files->only_base,
                files->only_variant);
     }
+    if (judgement->kept_before > 0) {
+        printf("Ledger:   %zu of the conditions were kept before, with the same results.\n", judgement->kept_before);
+    }
     if (judgement->counting_spread > 0) {
         printf("Counting: ways of counting one load differ by %.1f %% among themselves, and the other file does not\n"
                "          say how it counted: less than that says nothing about the change.\n",
                100 * judgement->counting_spread);
     }
     if (judgement->data_is_older) {
-        printf("The data are from %s, before the prediction was frozen (%s): it proves nothing.\n", files->oldest,
+        printf("Rows are dated before the prediction was frozen (%s): it proves nothing.\n",
                judgement->hypothesis->created);
     }
 }

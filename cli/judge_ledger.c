@@ -54,7 +54,7 @@ static enum status keep_run(const struct judgement *judgement, const struct judg
                              .quantity = judgement->files.metric,
                              .status = "ok",
                              .source = is_variant ? judgement->variant_path : judgement->base_path,
-                             .provenance = judgement->files.oldest,
+                             .provenance = "",
                              .note = judgement->data_is_older ? "older than the prediction" : ""};
     int64_t id = 0;
     enum status status = median_of(values, count, judgement->files.is_time, &run.median, error);
@@ -100,14 +100,13 @@ static enum status compare_median(void *context, const void *record, struct erro
     return STATUS_OK;
 }
 
-/* Judging the same file again adds nothing: its predictions would be scored twice. */
-static enum status is_kept(const struct judgement *judgement, struct ledger *ledger, bool *is_there,
-                           struct error *error)
+/* The same results of a condition are kept once, whatever file they come from: their prediction would be scored twice.
+ */
+static enum status is_kept(const struct judgement *judgement, const struct judged_row *row, struct ledger *ledger,
+                           bool *is_there, struct error *error)
 {
-    const struct judged_row *row = &judgement->rows[0];
     struct same_run same = {0};
     const struct ledger_filter filters[] = {{"hypothesis", judgement->hypothesis->id, NULL},
-                                            {"source", 0, judgement->variant_path},
                                             {"condition", 0, row->condition->text},
                                             {"role", 0, judgement->options.is_revert ? "revert" : "variant"},
                                             {NULL, 0, NULL}};
@@ -120,26 +119,30 @@ static enum status is_kept(const struct judgement *judgement, struct ledger *led
     return status;
 }
 
-enum status judgement_keep(const struct judgement *judgement, struct ledger *ledger, struct error *error)
+static enum status keep_condition(struct judgement *judgement, const struct judged_row *row, struct ledger *ledger,
+                                  struct error *error)
+{
+    bool is_there = false;
+    enum status status = is_kept(judgement, row, ledger, &is_there, error);
+    if (status != STATUS_OK || is_there) {
+        judgement->kept_before += is_there;
+        return status;
+    }
+    status = keep_run(judgement, row, false, ledger, error);
+    if (status == STATUS_OK) {
+        status = keep_run(judgement, row, true, ledger, error);
+    }
+    return status == STATUS_OK ? keep_verdict(judgement, row, ledger, error) : status;
+}
+
+enum status judgement_keep(struct judgement *judgement, struct ledger *ledger, struct error *error)
 {
     enum status status = ledger_begin(ledger, error);
-    bool is_there = false;
-    if (status == STATUS_OK) {
-        status = is_kept(judgement, ledger, &is_there, error);
-    }
-    if (status != STATUS_OK || is_there) {
-        ledger_rollback(ledger);
+    if (status != STATUS_OK) {
         return status;
     }
     for (size_t i = 0; i < judgement->files.count && status == STATUS_OK; i++) {
-        const struct judged_row *row = &judgement->rows[i];
-        status = keep_run(judgement, row, false, ledger, error);
-        if (status == STATUS_OK) {
-            status = keep_run(judgement, row, true, ledger, error);
-        }
-        if (status == STATUS_OK) {
-            status = keep_verdict(judgement, row, ledger, error);
-        }
+        status = keep_condition(judgement, &judgement->rows[i], ledger, error);
     }
     if (status != STATUS_OK) {
         ledger_rollback(ledger);

@@ -358,6 +358,8 @@ enum status measured_points_read(const struct text_list *files, const char *seri
             is_file(files->items[i]))
             suggest_table(files->items[i], error);
     }
+    if (status == STATUS_OK && runs->results.count == 0 && series != NULL)
+        status = error_set(error, STATUS_USAGE, "--series chooses among serving results, and the files are tables");
     if (status == STATUS_OK && runs->results.count > 0) {
         status = serving_results_settle(&runs->results, error);
         if (status == STATUS_OK)

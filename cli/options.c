@@ -108,6 +108,9 @@ static enum status numbers_read(const struct option_row *row, const char *text, 
         (void)snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1), text);
         enum status status = number_read(row, item, &list->items[list->count], error);
 
+        for (size_t i = 0; i < list->count && status == STATUS_OK; i++)
+            if (list->items[i] == list->items[list->count])
+                status = error_set(error, STATUS_USAGE, "option --%s: %s is given twice", row->name, item);
         if (status != STATUS_OK)
             return status;
         list->count++;
@@ -256,12 +259,14 @@ enum status options_parse(int argc, char **argv, const struct option_row *rows, 
         BUG("option table too large");
     tables_make(rows, row_count, long_options, letters);
     operands->count = 0;
+    memset(operands->given, 0, sizeof operands->given);
     opterr = 0;
     optind = 0; /* glibc: start over */
     optopt = 0;
     while ((answer = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
         if (answer == ':' || answer == '?')
             return complain(answer, argv, rows, row_count, error);
+        operands->given[row_of(answer, rows, row_count)] = true;
         status = value_read(&rows[row_of(answer, rows, row_count)], optarg, error);
         if (status != STATUS_OK)
             return status;
@@ -274,5 +279,36 @@ enum status options_parse(int argc, char **argv, const struct option_row *rows, 
     }
     if (operands->count < minimum)
         return error_set(error, STATUS_USAGE, "%s is missing", operand_names);
+    return STATUS_OK;
+}
+
+bool option_given(const struct option_row *rows, size_t row_count, const struct operands *operands, const char *name)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return operands->given[i];
+    BUG("no option --%s in the table", name);
+}
+
+static bool is_word_of(const char *words, const char *name)
+{
+    const size_t length = strlen(name);
+
+    while (*words != '\0') {
+        const size_t word = strcspn(words, " ");
+
+        if (word == length && strncmp(words, name, length) == 0)
+            return true;
+        words += word + strspn(words + word, " ");
+    }
+    return false;
+}
+
+enum status options_refuse_others(const struct option_row *rows, size_t row_count, const struct operands *operands,
+                                  const char *allowed, const char *what, struct error *error)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (operands->given[i] && !is_word_of(allowed, rows[i].name))
+            return error_set(error, STATUS_USAGE, "option --%s has no effect on %s", rows[i].name, what);
     return STATUS_OK;
 }

@@ -36,7 +36,7 @@ enum option_kind {
     OPTION_NUMBER,  /* double within minimum..maximum */
     OPTION_COUNT,   /* uint64_t, whole, within minimum..maximum */
     OPTION_BYTES,   /* uint64_t, whole, within minimum..maximum: 49152, 49152B, 48KiB, 1MiB */
-    OPTION_NUMBERS, /* struct number_list: comma-separated, each within minimum..maximum */
+    OPTION_NUMBERS, /* struct number_list: comma-separated, each within minimum..maximum, none twice */
     OPTION_LIST,    /* struct text_list: every occurrence is one more item */
     OPTION_FORMAT,  /* enum output_format */
     OPTION_DURATION /* double, seconds, above 0: 500ms, 600s, 10m, 1.5h */
@@ -53,6 +53,7 @@ struct option_row {
 struct operands {
     size_t count;
     const char *items[OPERANDS_MAX]; /* borrowed from argv */
+    bool given[OPTION_ROWS_MAX];     /* which rows of the option table were given */
 };
 
 /* Reads argv[1..]. Options and operands may mix; "--" ends the options. STATUS_USAGE with one clear line (near names
@@ -61,6 +62,15 @@ struct operands {
 MUST_CHECK enum status options_parse(int argc, char **argv, const struct option_row *rows, size_t row_count,
                                      const char *operand_names, size_t minimum, size_t maximum,
                                      struct operands *operands, struct error *error);
+
+/* Whether the option was given; name is without "--" and must be in the table. */
+bool option_given(const struct option_row *rows, size_t row_count, const struct operands *operands, const char *name);
+/* An option that would have no effect is a misunderstanding: STATUS_USAGE for the first one that was given and is not
+ * among the words of allowed ("set level x"). what: behind "option --NAME has no effect on ", such as "figure waves".
+ */
+MUST_CHECK enum status options_refuse_others(const struct option_row *rows, size_t row_count,
+                                             const struct operands *operands, const char *allowed, const char *what,
+                                             struct error *error);
 
 /* Appends the entries of names that are near to name to a sentence, as "; did you mean a or b?"; nothing if none is. */
 void near_names_append(struct error *error, const char *name, const char *const *names, size_t count);

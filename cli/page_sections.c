@@ -303,6 +303,11 @@ static void write_point(struct page *page, const struct figure *figure, const st
                                    axis_text(cell ? (double)NAN : or_unknown(series->y_hi, i), NULL, 0, texts[3])});
 }
 
+static size_t told_points(const struct figure_series *series)
+{
+    return series->told == NULL ? series->count : series->told_count;
+}
+
 /* The numbers behind a figure, for who cannot see it; of many points some. The kept CSV has all. */
 static void write_numbers(struct page *page, const struct figure *figure)
 {
@@ -314,7 +319,7 @@ static void write_numbers(struct page *page, const struct figure *figure)
         const struct figure_series *series = &figure->series[s];
 
         cells = cells || series->shade != NULL;
-        count += series->style == SERIES_STYLE_BOXES && series->shade == NULL ? 0 : series->count;
+        count += series->style == SERIES_STYLE_BOXES && series->shade == NULL ? 0 : told_points(series);
     }
     if (!page->html || count == 0)
         return;
@@ -330,8 +335,9 @@ static void write_numbers(struct page *page, const struct figure *figure)
                5);
     for (size_t s = 0; s < figure->series_count; s++)
         if (figure->series[s].style != SERIES_STYLE_BOXES || figure->series[s].shade != NULL)
-            for (size_t i = 0; i < figure->series[s].count; i += step)
-                write_point(page, figure, &figure->series[s], i);
+            for (size_t i = 0; i < told_points(&figure->series[s]); i += step)
+                write_point(page, figure, &figure->series[s],
+                            figure->series[s].told == NULL ? i : figure->series[s].told[i]);
     page_table_end(page);
     page_details_end(page);
 }

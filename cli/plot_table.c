@@ -9,21 +9,24 @@
 
 #include "base/text_buffer.h"
 
+#define OF_SCENARIO "set free device device-file calibration"
+#define OF_CURVE    OF_SCENARIO " form level concurrency measured series experts experts-per-token itl-limit-ms variant"
+
 const struct plot_row plot_table[] = {
-    {"throughput", PLOT_NEEDS_SCENARIO, plot_throughput},
-    {"step-time", PLOT_NEEDS_SCENARIO, plot_step_time},
-    {"occupancy-registers", PLOT_NEEDS_SCENARIO, plot_occupancy_registers},
-    {"occupancy-smem", PLOT_NEEDS_SCENARIO, plot_occupancy_smem},
-    {"waves", PLOT_NEEDS_SCENARIO, plot_waves},
-    {"timeline", PLOT_NEEDS_EITHER, plot_timeline},
-    {"roofline", PLOT_NEEDS_SCENARIO, plot_roofline},
-    {"limiters", PLOT_NEEDS_SCENARIO, plot_limiters},
-    {"heatmap", PLOT_NEEDS_SCENARIO, plot_heatmap},
-    {"parity", PLOT_NEEDS_FILES, plot_parity},
-    {"errors", PLOT_NEEDS_FILES, plot_errors},
-    {"saturation", PLOT_NEEDS_FILES, plot_saturation},
-    {"regret", PLOT_NEEDS_FILES, plot_regret},
-    {"scorecard", PLOT_NEEDS_FILES, plot_scorecard},
+    {"throughput", PLOT_NEEDS_SCENARIO, OF_CURVE, plot_throughput},
+    {"step-time", PLOT_NEEDS_SCENARIO, OF_CURVE, plot_step_time},
+    {"occupancy-registers", PLOT_NEEDS_SCENARIO, OF_SCENARIO, plot_occupancy_registers},
+    {"occupancy-smem", PLOT_NEEDS_SCENARIO, OF_SCENARIO, plot_occupancy_smem},
+    {"waves", PLOT_NEEDS_SCENARIO, OF_SCENARIO " x", plot_waves},
+    {"timeline", PLOT_NEEDS_EITHER, OF_SCENARIO, plot_timeline},
+    {"roofline", PLOT_NEEDS_SCENARIO, OF_SCENARIO, plot_roofline},
+    {"limiters", PLOT_NEEDS_SCENARIO, OF_SCENARIO " concurrency", plot_limiters},
+    {"heatmap", PLOT_NEEDS_SCENARIO, OF_SCENARIO " x y", plot_heatmap},
+    {"parity", PLOT_NEEDS_FILES, "", plot_parity},
+    {"errors", PLOT_NEEDS_FILES, "", plot_errors},
+    {"saturation", PLOT_NEEDS_FILES, "device device-file", plot_saturation},
+    {"regret", PLOT_NEEDS_FILES, "", plot_regret},
+    {"scorecard", PLOT_NEEDS_FILES, "", plot_scorecard},
 };
 const size_t plot_count = sizeof plot_table / sizeof plot_table[0];
 

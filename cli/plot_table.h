@@ -29,6 +29,8 @@ enum plot_needs {
 struct plot_row {
     const char *name;
     enum plot_needs needs;
+    const char *options; /* words: the options besides those of the output that change it; from a table none of them
+                            where it needs either */
     /* Fills sheet->figure. STATUS_DOMAIN where the question leaves nothing to draw (infeasible, no serving part). */
     enum status (*fill)(const struct plot_request *request, struct figure_sheet *sheet, struct error *error);
 };

@@ -33,6 +33,14 @@ struct side {
     const char *label, *band_label; /* band_label: NULL for no band */
 };
 
+static bool is_listed(const struct throughput_curve *curve, double concurrency)
+{
+    for (size_t i = 0; i < curve->count; i++)
+        if (curve->points[i].concurrency == concurrency)
+            return true;
+    return false;
+}
+
 /* The law itself as a line, with its band beneath: between the listed concurrencies it is not straight. What was drawn
  * is left in *dense. */
 static enum status add_side(struct figure_sheet *sheet, struct question *question, const struct throughput_curve *curve,
@@ -40,6 +48,7 @@ static enum status add_side(struct figure_sheet *sheet, struct question *questio
 {
     double *x = sheet_numbers(sheet, NUMBER_LIST_MAX), *y = sheet_numbers(sheet, NUMBER_LIST_MAX);
     double *lo = sheet_numbers(sheet, NUMBER_LIST_MAX), *hi = sheet_numbers(sheet, NUMBER_LIST_MAX);
+    size_t *told = sheet_memory(sheet, NUMBER_LIST_MAX * sizeof *told), told_count = 0;
     enum status status = sheet_check(sheet, error);
 
     if (status == STATUS_OK)
@@ -54,6 +63,8 @@ static enum status add_side(struct figure_sheet *sheet, struct question *questio
         y[i] = values[0];
         lo[i] = values[1];
         hi[i] = values[2];
+        if (is_listed(curve, x[i]))
+            told[told_count++] = i;
     }
     if (side->band_label != NULL)
         sheet_add_series(sheet, (struct figure_series){.label = side->band_label,
@@ -62,6 +73,8 @@ static enum status add_side(struct figure_sheet *sheet, struct question *questio
                                                        .x = x,
                                                        .y_lo = lo,
                                                        .y_hi = hi,
+                                                       .told = told,
+                                                       .told_count = told_count,
                                                        .color_index = side->color});
     sheet_add_series(sheet,
                      (struct figure_series){.label = side->label,
@@ -69,6 +82,8 @@ static enum status add_side(struct figure_sheet *sheet, struct question *questio
                                             .count = dense->count,
                                             .x = x,
                                             .y = y,
+                                            .told = told,
+                                            .told_count = told_count,
                                             .color_index = side->color});
     return STATUS_OK;
 }

@@ -166,6 +166,16 @@ static enum status refuse_repeats(const struct text_list *assignments, struct er
     return STATUS_OK;
 }
 
+/* The bounds of --concurrency hold for -s C=... as well. */
+static enum status check_concurrency(const struct question *question, struct error *error)
+{
+    const double asked = question_concurrency(question, question->values);
+
+    if (question->serving.present && !(asked >= 1.0 && asked <= CONCURRENCY_MAX))
+        return error_set(error, STATUS_USAGE, "a concurrency of 1 to %d is expected, not %g", CONCURRENCY_MAX, asked);
+    return STATUS_OK;
+}
+
 enum status question_open(struct question *question, const char *scenario_path, const struct question_options *options,
                           struct error *error)
 {
@@ -204,9 +214,7 @@ enum status question_open(struct question *question, const char *scenario_path, 
             return status;
     }
     question_judge_step_law(question);
-    if (question->serving.present && !(question_concurrency(question, question->values) > 0.0))
-        return error_set(error, STATUS_USAGE, "the concurrency must be above 0");
-    return STATUS_OK;
+    return check_concurrency(question, error);
 }
 
 void question_release(struct question *question)

@@ -11,6 +11,7 @@
 #include "model/predict/calibrated_time.h"
 
 enum {
+    CONCURRENCY_MAX = 100000, /* the largest that can be asked for; where the search for the ITL limit stops */
     QUESTION_VALUES_MAX = SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX
 };
 

@@ -36,6 +36,30 @@ static struct serving_options default_options(void)
                                     .queue_limit = QUEUE_LIMIT_DEFAULT};
 }
 
+/* Options that only say more of another one. */
+static enum status check_companions(const struct serving_options *options, const struct option_row *rows, size_t count,
+                                    const struct operands *operands, struct error *error)
+{
+    static const char *const of_traces[] = {"input-tokens", "output-tokens", "lengths"};
+    const struct {
+        const char *name;
+        bool has_effect;
+        const char *needs;
+    } rules[] = {{"tolerance", options->find != NULL, "--find max-rate"},
+                 {"kv-block", options->kv_tokens > 0, "--kv-tokens"},
+                 {"context-reference", options->context_ns_per_token > 0.0, "--context-ns-per-token"},
+                 {"level", options->seeds > 1, "--seeds"}};
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (!rules[i].has_effect && option_given(rows, count, operands, rules[i].name))
+            return error_set(error, STATUS_USAGE, "--%s goes with %s", rules[i].name, rules[i].needs);
+    for (size_t i = 0; i < sizeof of_traces / sizeof of_traces[0] && options->trace != NULL; i++)
+        if (option_given(rows, count, operands, of_traces[i]))
+            return error_set(error, STATUS_USAGE, "a trace has its own lengths: --%s does not go with it",
+                             of_traces[i]);
+    return STATUS_OK;
+}
+
 enum status serving_options_read(int argc, char **argv, struct serving_setup *setup, struct operands *operands,
                                  struct error *error)
 {
@@ -77,8 +101,12 @@ enum status serving_options_read(int argc, char **argv, struct serving_setup *se
         {0, "seeds", OPTION_COUNT, &options->seeds, 1, SEEDS_MAX},
     };
 
+    const size_t count = sizeof rows / sizeof rows[0];
+    enum status status;
+
     *options = default_options();
-    return options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, operands, error);
+    status = options_parse(argc, argv, rows, count, "SCENARIO", 1, 1, operands, error);
+    return status == STATUS_OK ? check_companions(options, rows, count, operands, error) : status;
 }
 
 /* ---- limits */
@@ -219,11 +247,11 @@ static enum status check_effects(const struct serving_setup *setup, struct error
         {(!setup->from_trace || closed) && options->speed != 1.0, "--speed goes with --arrivals trace"},
         {(options->draft_tokens > 0) != !isnan(options->acceptance), "--draft-tokens and --acceptance go together"},
         {options->find != NULL && !random, "--find max-rate goes with --arrivals poisson or gamma"},
+        {options->find != NULL && strcmp(options->find, "max-rate") != 0,
+         "option --find: max-rate is what can be found"},
         {options->find != NULL && options->limits == NULL, "--find max-rate needs --slo"},
         {options->find != NULL && options->seeds > 1, "--find and --seeds do not go together"},
         {options->queue != NULL && options->seeds > 1, "--queue writes one run: it does not go with --seeds"},
-        {options->find != NULL && strcmp(options->find, "max-rate") != 0,
-         "option --find: max-rate is what can be found"},
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
@@ -251,6 +279,9 @@ static enum status plan_make(struct serving_setup *setup, struct error *error)
     plan->output_tokens = (double)options->output_tokens;
     plan->seed = options->seed;
     plan->request_count = options->requests > 0 ? options->requests : REQUESTS_DEFAULT;
+    if (!setup->from_trace && options->warmup >= plan->request_count)
+        return error_set(error, STATUS_USAGE, "--warmup %llu leaves none of %llu requests to be measured",
+                         (unsigned long long)options->warmup, (unsigned long long)plan->request_count);
     return STATUS_OK;
 }
 

@@ -212,7 +212,8 @@ static void print_search(const struct serving_setup *setup, const struct serving
                      quantity_number(search->highest_per_s, hi));
         return;
     }
-    (void)printf("\nHighest rate within the limits: %s requests/s (%s fails; sought to %s, %u runs); its run follows\n",
+    (void)printf("\nHighest rate within the limits: %s requests/s (%s fails; sought to %s, %u runs)\n"
+                 "The run at that rate follows; its gaps are drawn by chance, so its own requests/s differ a little\n",
                  quantity_number(search->lowest_per_s, lo),
                  isfinite(search->highest_per_s) ? quantity_number(search->highest_per_s, hi) : "none that was tried",
                  quantity_percent(search->tolerance, tolerance), search->trials);
@@ -282,7 +283,7 @@ static void print_load(const struct serving_result *result)
     (void)printf("\nThroughput: %s output tokens/s, %s with prompts, %s requests/s, over %s\n",
                  quantity_number(result->output_tokens_per_s, a), quantity_number(result->total_tokens_per_s, b),
                  quantity_number(result->requests_per_s, c), quantity_time(result->duration_s, d));
-    (void)printf("Busy %s of the time, %s requests a step; on average %s wait, %s are in the system\n",
+    (void)printf("Busy %s of the time, %s requests a step; on average %s requests wait, %s are in the system\n",
                  quantity_percent(result->busy_fraction, a), quantity_number(result->mean_batch, b),
                  quantity_number(result->mean_waiting, c), quantity_number(result->mean_in_system, d));
     (void)printf("Requests: %s arrived, %s completed, %s unfinished, %s rejected\n",
@@ -304,6 +305,9 @@ static void print_warnings(const struct serving_setup *setup, const struct servi
 
     if (setup->times.prefill_s_per_token == 0.0)
         (void)printf("\nPrompts take no time beyond the step itself: --prefill-us-per-token gives them one\n");
+    if (setup->config.warmup_requests >= result->completed && setup->config.warmup_requests > 0)
+        (void)printf("\nNo latencies: the %s completed requests are all within --warmup\n",
+                     quantity_whole((double)result->completed, number));
     if (result->unstable)
         (void)printf("\nUnstable: %s more requests wait every second. Latencies depend on how long the load lasts\n",
                      quantity_number(result->queue_growth_per_s, number));

@@ -76,6 +76,16 @@ static enum status read_measured(struct question *question, const struct curve_o
     return status;
 }
 
+/* What is about points from files has no effect without them. */
+static enum status refuse_without_points(const struct curve_options *options, struct error *error)
+{
+    if (options->series != NULL)
+        return error_set(error, STATUS_USAGE, "--series goes with --measured");
+    if (!isnan(options->experts) || !isnan(options->experts_per_token))
+        return error_set(error, STATUS_USAGE, "--experts and --experts-per-token go with --measured");
+    return STATUS_OK;
+}
+
 static enum status settle_law(struct question *question, const struct curve_options *options, double *offered,
                               struct error *error)
 {
@@ -94,6 +104,8 @@ static enum status settle_law(struct question *question, const struct curve_opti
                            "scenario %s has no serving part; --measured FILE or a serving: section gives it one",
                            scenario_name(question->scenario));
     }
+    if (status == STATUS_OK && options->measured.count == 0)
+        status = refuse_without_points(options, error);
     if (status == STATUS_OK)
         status = step_law_settle(serving, form, true, &question->law, error);
     if (status == STATUS_OK)

@@ -7,10 +7,6 @@
 #include "cli/question.h"
 #include "model/predict/step_time.h"
 
-enum {
-    CONCURRENCY_MAX = 100000 /* where the search for the ITL limit stops, and the largest value of --concurrency */
-};
-
 struct measured_runs; /* cli/measured_points.h */
 
 struct curve_options {

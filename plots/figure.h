@@ -33,10 +33,12 @@ struct figure_series {
     const double *y_lo, *y_hi; /* band, area, boxes, or error bars on points; may be NULL */
     const double *x_lo, *x_hi; /* boxes */
     const double *shade;       /* boxes: values on the figure's colour scale; NULL: one colour */
-    bool hatched;              /* boxes: a pattern instead of a colour */
-    bool small;                /* points as dots, for many rows */
-    bool second_axis;          /* against the right-hand axis */
-    int color_index;           /* into the colour-blind safe palette; the same config keeps its index everywhere */
+    const size_t *told;        /* which points a table of the numbers has, told_count of them; NULL: all */
+    size_t told_count;
+    bool hatched;     /* boxes: a pattern instead of a colour */
+    bool small;       /* points as dots, for many rows */
+    bool second_axis; /* against the right-hand axis */
+    int color_index;  /* into the colour-blind safe palette; the same config keeps its index everywhere */
 };
 
 /* A line across the figure. */

@@ -285,6 +285,18 @@ static enum status one_step(struct serving_run *run)
     return state->config->concurrency > 0 ? refill(run) : STATUS_OK;
 }
 
+static enum status refuse_closed_loop(const struct serving_state *state)
+{
+    const struct serving_result *result = state->result;
+    const unsigned long long asked = state->config->concurrency, arrived = result->arrived;
+
+    return error_set(
+        state->error, STATUS_DOMAIN,
+        "%llu requests at a time cannot run: of %llu that there are, %llu are longer than the KV cache and "
+        "%llu have no prompt or output tokens",
+        asked, arrived, (unsigned long long)result->rejected_kv, (unsigned long long)result->rejected_empty);
+}
+
 static enum status begin_run(struct serving_run *run)
 {
     struct serving_state *state = &run->state;
@@ -296,9 +308,7 @@ static enum status begin_run(struct serving_run *run)
     if (status == STATUS_OK && state->config->concurrency > 0)
         status = refill(run);
     if (status == STATUS_OK && run->done)
-        status =
-            error_set(state->error, STATUS_DOMAIN, "a closed loop of %llu requests needs at least as many that can run",
-                      (unsigned long long)state->config->concurrency);
+        status = refuse_closed_loop(state);
     return status;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
+#include "calibrate/experiment/judged_dates.h"
 #include "evidence/serving/serving_results.h"
 
 enum {
@@ -55,8 +56,9 @@ struct side {
 struct row {
     double numbers[JUDGED_COLUMNS_MAX]; /* NaN: the field is text */
     char text[ROW_TEXT_MAX];
-    double value;
-    const char *date, *pair;
+    double value, rounding;
+    double date; /* seconds since 1970; NaN: none that can be read */
+    const char *pair;
     size_t order;
     bool is_variant;
 };
@@ -81,6 +83,34 @@ static long find_any(const struct csv_table *table, const char *const *names, si
 /* ---- columns --------------------------------------------------------------------------------------------------------
  */
 
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* By the table; a name of its own is a time by its unit or its words, unless it is a rate. */
+static bool is_time_name(const char *name)
+{
+    static const char *const rates[] = {"_per_s", "tok_s", "tps", "qps"}, *const units[] = {"_ns", "_us",  "_ms",
+                                                                                            "_s",  "_sec", "_seconds"};
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (strcmp(metrics[i].name, name) == 0) {
+            return metrics[i].is_time;
+        }
+    }
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        if (ends_with(name, rates[i])) {
+            return false;
+        }
+    }
+    bool is_time = strstr(name, "latency") != NULL || strstr(name, "time") != NULL;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        is_time = is_time || ends_with(name, units[i]);
+    }
+    return is_time;
+}
+
 static enum status choose_metric(struct side *sides, const char *asked, struct judged_files *files, struct error *error)
 {
     const char *found = asked;
@@ -99,13 +129,7 @@ static enum status choose_metric(struct side *sides, const char *asked, struct j
                             "no column that both files have is a known result (tokens_per_s, time_us, ...): name it "
                             "with --metric");
     }
-    const size_t length = strlen(found);
-    const bool per_second = length > 6 && strcmp(found + length - 6, "_per_s") == 0;
-    files->is_time =
-        !per_second &&
-        ((length > 3 && (strcmp(found + length - 3, "_ns") == 0 || strcmp(found + length - 3, "_us") == 0 ||
-                         strcmp(found + length - 3, "_ms") == 0)) ||
-         strcmp(found, "time_s") == 0);
+    files->is_time = is_time_name(found);
     (void)snprintf(files->metric, sizeof files->metric, "%s", found);
     for (int i = 0; i < 2; i++) {
         sides[i].metric = csv_column(&sides[i].table, found);
@@ -181,6 +205,13 @@ static bool has_failed(const struct side *side, size_t index)
     return outcome[0] != '\0' && strcmp(outcome, "ok") != 0;
 }
 
+/* What the last printed digit is worth: 1 of "53", 0.1 of "53.1". With an exponent nothing was rounded by hand. */
+static double last_digit(const char *text)
+{
+    const char *point = strchr(text, '.');
+    return strpbrk(text, "eE") != NULL ? 0 : point == NULL ? 1 : pow(10, -(double)strspn(point + 1, "0123456789"));
+}
+
 static enum status read_row(const struct side *side, size_t index, bool is_variant, const char *counted,
                             const struct judged_files *files, struct row_list *rows, struct error *error)
 {
@@ -199,9 +230,15 @@ static enum status read_row(const struct side *side, size_t index, bool is_varia
                             files->metric, csv_cell(table, index, (size_t)side->metric));
     }
     row->value = files->is_time ? 1 / value : value;
+    row->rounding = last_digit(csv_cell(table, index, (size_t)side->metric)) / sqrt(12) / value;
     row->is_variant = is_variant;
     row->order = index;
-    row->date = side->date < 0 ? "" : csv_cell(table, index, (size_t)side->date);
+    const char *date = side->date < 0 ? "" : csv_cell(table, index, (size_t)side->date);
+    row->date = (double)NAN;
+    if (date[0] != '\0' && !judged_date_parse(date, &row->date)) {
+        return error_set_at(error, STATUS_BAD_DATA, side->path, table->lines[index], 0,
+                            "\"%.40s\" is no date such as 2026-11-30T01:02:03Z or seconds since 1970", date);
+    }
     row->pair = side->pair < 0 ? "" : csv_cell(table, index, (size_t)side->pair);
     struct text_buffer text = {0};
     for (size_t i = 0; i < files->column_count; i++) {
@@ -262,11 +299,15 @@ static enum status read_rows(const struct side *side, const struct side *other, 
     return status;
 }
 
+/* Numbers in order, before anything that is none; then by text. A total order, as qsort needs it. */
 static int compare_conditions(const struct row *left, const struct row *right)
 {
     for (size_t i = 0; i < JUDGED_COLUMNS_MAX; i++) {
         const double a = left->numbers[i], b = right->numbers[i];
-        if (!isnan(a) && !isnan(b) && a != b) {
+        if (isnan(a) != isnan(b)) {
+            return isnan(a) ? 1 : -1;
+        }
+        if (!isnan(a) && a != b) {
             return a < b ? -1 : 1;
         }
     }
@@ -318,7 +359,7 @@ static enum status match_named_pairs(struct row *base, struct row *variant, size
 static int compare_dates(const void *left_row, const void *right_row)
 {
     const struct row *left = *(const struct row *const *)left_row, *right = *(const struct row *const *)right_row;
-    const int order = strcmp(left->date, right->date);
+    const int order = (left->date > right->date) - (left->date < right->date);
     return order != 0 ? order : (left->is_variant > right->is_variant) - (left->is_variant < right->is_variant);
 }
 
@@ -331,9 +372,8 @@ static bool are_interleaved(struct row *base, struct row *variant, size_t count)
     for (size_t i = 0; i < count && is_so; i++) {
         order[2 * i] = &base[i];
         order[2 * i + 1] = &variant[i];
-        is_so = base[i].date[0] != '\0' && variant[i].date[0] != '\0' &&
-                (i == 0 ||
-                 (strcmp(base[i - 1].date, base[i].date) < 0 && strcmp(variant[i - 1].date, variant[i].date) < 0));
+        is_so = !isnan(base[i].date) && !isnan(variant[i].date) &&
+                (i == 0 || (base[i - 1].date < base[i].date && variant[i - 1].date < variant[i].date));
     }
     if (is_so) {
         qsort(order, 2 * count, sizeof *order, compare_dates);
@@ -356,7 +396,9 @@ static enum status add_condition(struct judged_files *files, struct row *base, s
         return error_set(error, STATUS_LIMIT, "more than %d conditions", JUDGED_CONDITIONS_MAX);
     }
     struct judged_condition *condition = &files->conditions[files->count++];
-    condition->key = files->column_count > 0 ? base->numbers[0] : (double)NAN;
+    for (size_t i = 0; i < files->column_count; i++) {
+        condition->numbers[i] = base->numbers[i];
+    }
     (void)snprintf(condition->text, sizeof condition->text, "%s", base->text);
     enum status status = STATUS_OK;
     if (sides[0].pair >= 0 && sides[1].pair >= 0) {
@@ -372,14 +414,9 @@ static enum status add_condition(struct judged_files *files, struct row *base, s
 
 static void keep_dates(struct judged_files *files, const struct row_list *rows)
 {
+    files->oldest = (double)NAN;
     for (size_t i = 0; i < rows->count; i++) {
-        const char *date = rows->items[i].date;
-        if (date[0] != '\0' && (files->oldest[0] == '\0' || strcmp(date, files->oldest) < 0)) {
-            (void)snprintf(files->oldest, sizeof files->oldest, "%s", date);
-        }
-        if (date[0] != '\0' && strcmp(date, files->newest) > 0) {
-            (void)snprintf(files->newest, sizeof files->newest, "%s", date);
-        }
+        files->oldest = fmin(files->oldest, rows->items[i].date); /* NaN is no date: fmin passes it over */
     }
 }
 
@@ -408,6 +445,7 @@ static enum status group_rows(struct judged_files *files, struct row_list *rows,
             condition->base_count = base_count;
             condition->variant_count = variant_count;
             for (size_t i = first; i < end; i++) {
+                condition->rounding = fmax(condition->rounding, rows->items[i].rounding);
                 files->storage[used++] = rows->items[i].value;
             }
         }
@@ -435,7 +473,13 @@ static enum status read_serving(const char *path, struct csv_table *table, struc
                                results.series_count);
         }
     }
-    text_buffer_append(&text, "concurrency,request_rate,output_tokens_per_s\n");
+    bool has_rate = true, has_load = true;
+    for (size_t i = 0; i < results.count; i++) {
+        has_rate = has_rate && !isnan(results.items[i].request_rate);
+        has_load = has_load && !isnan(results.items[i].concurrency);
+    }
+    text_buffer_append_format(&text, "%s,%s,output_tokens_per_s\n", has_load ? "concurrency" : "unknown_concurrency",
+                              has_rate ? "request_rate" : "unknown_rate");
     for (size_t i = 0; i < results.count && status == STATUS_OK; i++) {
         const struct serving_result *result = &results.items[i];
         char concurrency[32], rate[32], tokens[32];

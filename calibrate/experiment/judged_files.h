@@ -23,9 +23,9 @@ struct judged_options {
 };
 
 struct judged_condition {
-    char text[200];         /* "concurrency=8 tokens=640"; "" where there is only one */
-    double key;             /* of the first column, for sorting and for finding the prediction; NaN */
-    double *base, *variant; /* results, larger is better: 1 / time for times */
+    char text[200];                     /* "concurrency=8 tokens=640"; "" where there is only one */
+    double numbers[JUDGED_COLUMNS_MAX]; /* of files.columns; NaN: a text */
+    double *base, *variant;             /* results, larger is better: 1 / time for times */
     size_t base_count, variant_count;
     bool paired;
     double rounding; /* relative standard deviation that the last digit of the results stands for */
@@ -39,10 +39,10 @@ struct judged_files {
     size_t column_count;
     char columns[JUDGED_COLUMNS_MAX][64]; /* of the conditions */
     size_t only_base, only_variant;       /* conditions that the other file lacks */
-    size_t counted_ways;         /* in which one side counted its results, where the other does not say; or 1 */
-    size_t failed;               /* rows that say so of themselves */
-    char pairing[120];           /* why rows are pairs; "" */
-    char oldest[32], newest[32]; /* dates of rows as the files give them; "" */
+    size_t counted_ways; /* in which one side counted its results, where the other does not say; or 1 */
+    size_t failed;       /* rows that say so of themselves */
+    char pairing[120];   /* why rows are pairs; "" */
+    double oldest;       /* date of the oldest row, seconds since 1970; NaN: the files have no dates */
     double *storage;
 };
 

@@ -12,5 +12,5 @@ export OCCAM_LEDGER=$SCRATCH/l.sqlite
 "$OCCAM" hypothesis "num_warps=8 is faster" --scenario dsv4-flash-sparse-decode --change num_warps=8 --concurrency 8 > hypothesis.txt
 "$OCCAM" judge base.json variant.json --hypothesis 1 > first.txt
 "$OCCAM" judge base.json variant.json --hypothesis 1 > second.txt
-cmp first.txt second.txt
+diff first.txt second.txt
 "$OCCAM" ledger export --table run --format csv | wc -l

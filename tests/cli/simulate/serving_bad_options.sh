@@ -22,3 +22,12 @@ run --concurrency 8 --requests 4
 run --step guess
 run --step measured -s num_warps=8
 run --concurrency 4 --requests 4 --queue no/such/place.csv
+# What would have no effect, and a warm-up that leaves nothing.
+run --find min-rate
+run --tolerance 0.1
+run --kv-block 16
+run --context-reference 100
+run --level 0.8
+run --trace x.csv --input-tokens 5
+run --requests 200 --warmup 200
+run --kv-tokens 10
