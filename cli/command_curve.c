@@ -214,6 +214,14 @@ static enum status print_points(const struct report *report, const struct throug
                               error);
 }
 
+/* Whether the law in use is the form that the fits choose; true where they choose none. */
+static bool uses_choice(const struct question *question)
+{
+    const struct step_time_choice *choice = &question->law.fits;
+
+    return choice->chosen < 0 || choice->fits[choice->chosen].law.form == question->serving.base.form;
+}
+
 static enum status print_fits(const struct report *report, const struct question *question, struct error *error)
 {
     static const struct report_column columns[] = {
@@ -227,7 +235,8 @@ static enum status print_fits(const struct report *report, const struct question
 
     if (!question->law.has_fits)
         return STATUS_OK;
-    (void)printf("\nFits to the measured points: %s\n", question->law.fits.reason);
+    (void)printf("\nFits to the measured points: %s%s\n", question->law.fits.reason,
+                 uses_choice(question) ? "" : ". The step time above is another law: --form auto takes this one");
     return report_print_table(report, "fits", columns, sizeof columns / sizeof columns[0], stdout, error);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text_buffer.h"
 #include "cli/judge.h"
+#include "cli/quantity_text.h"
 
 void judgement_release(struct judgement *judgement)
 {
@@ -140,8 +141,9 @@ static void print_conditions(const struct judgement *judgement)
         const struct judged_row *row = &judgement->rows[i];
         char base[32], variant[32], predicted[64] = "";
         if (has_predictions && row->prediction != NULL) {
-            (void)snprintf(predicted, sizeof predicted, "  %+.1f..%+.1f %s", 100 * (row->prediction->low - 1),
-                           100 * (row->prediction->high - 1),
+            (void)snprintf(predicted, sizeof predicted, "  %+.1f..%+.1f %s",
+                           quantity_change_percent(row->prediction->low - 1),
+                           quantity_change_percent(row->prediction->high - 1),
                            row->covered > 0    ? "holds"
                            : row->covered == 0 ? "missed"
                                                : "late");
@@ -151,8 +153,8 @@ static void print_conditions(const struct judgement *judgement)
                number_format_digits(as_measured(judgement, row->condition->base, row->condition->base_count), 4, base),
                number_format_digits(as_measured(judgement, row->condition->variant, row->condition->variant_count), 4,
                                     variant),
-               100 * (row->verdict->ratio - 1), 100 * (row->verdict->low - 1), 100 * (row->verdict->high - 1),
-               predicted, effect_outcome_name(row->verdict->outcome));
+               quantity_change_percent(row->verdict->ratio - 1), quantity_change_percent(row->verdict->low - 1),
+               quantity_change_percent(row->verdict->high - 1), predicted, effect_outcome_name(row->verdict->outcome));
     }
 }
 

@@ -105,3 +105,8 @@ const char *quantity_percent(double fraction, char out[QUANTITY_TEXT_SIZE])
                                         digits));
     return out;
 }
+
+double quantity_change_percent(double fraction)
+{
+    return round(1000.0 * fraction) / 10.0 + 0.0;
+}

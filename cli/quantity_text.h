@@ -21,5 +21,7 @@ const char *quantity_time_interval(double seconds, double lo_s, double hi_s, cha
 const char *quantity_number(double value, char out[QUANTITY_TEXT_SIZE]);
 /* "8.3 %" from 0.0833; "unknown" for NaN. Returns out. */
 const char *quantity_percent(double fraction, char out[QUANTITY_TEXT_SIZE]);
+/* A change in percent to a tenth, for %+.1f: never "-0.0". */
+double quantity_change_percent(double fraction);
 
 #endif

@@ -24,12 +24,20 @@ static double law_scatter(const struct serving_model *serving)
     return sqrt(sum / serving->point_count);
 }
 
+/* "1 measured point", "8 measured points". */
+static const char *points_text(const struct serving_model *serving, char out[32])
+{
+    (void)snprintf(out, 32, "%u measured point%s", serving->point_count, serving->point_count == 1 ? "" : "s");
+    return out;
+}
+
 void question_judge_step_law(struct question *question)
 {
     struct serving_model *serving = &question->serving;
     struct step_time_law *law = &serving->base;
     char *basis = question->step_basis;
     size_t size = sizeof question->step_basis;
+    char points[32];
 
     question->step_z = step_time_quantile(-1, question->level);
     question->step_interval_known = false;
@@ -38,23 +46,22 @@ void question_judge_step_law(struct question *question)
     } else if (law->form == STEP_TIME_COMMITTEE) {
         question->step_interval_known = true;
         question->step_z = step_time_quantile(law->degrees_of_freedom, question->level);
-        (void)snprintf(basis, size, "committee of %u forms fitted to %u measured points", law->member_count,
-                       serving->point_count);
+        (void)snprintf(basis, size, "committee of %u forms fitted to %s", law->member_count,
+                       points_text(serving, points));
     } else if (law->degrees_of_freedom > 0) {
         question->step_interval_known = true;
         question->step_z = step_time_quantile(law->degrees_of_freedom, question->level);
-        (void)snprintf(basis, size, "%s fitted to %u measured points, %d degree%s of freedom",
-                       step_time_form_name(law->form), serving->point_count, law->degrees_of_freedom,
-                       law->degrees_of_freedom == 1 ? "" : "s");
+        (void)snprintf(basis, size, "%s fitted to %s, %d degree%s of freedom", step_time_form_name(law->form),
+                       points_text(serving, points), law->degrees_of_freedom, law->degrees_of_freedom == 1 ? "" : "s");
     } else if (law->degrees_of_freedom == 0) {
-        (void)snprintf(basis, size, "%s through %u measured points exactly: nothing is validated, no interval",
-                       step_time_form_name(law->form), serving->point_count);
+        (void)snprintf(basis, size, "%s through %s exactly: nothing is validated, no interval",
+                       step_time_form_name(law->form), points_text(serving, points));
     } else if (serving->point_count > 0) {
         law->relative_sigma = law_scatter(serving);
         question->step_interval_known = true;
         question->step_z = step_time_quantile((int)serving->point_count, question->level);
-        (void)snprintf(basis, size, "%s as given; interval from its misses at %u measured points",
-                       step_time_form_name(law->form), serving->point_count);
+        (void)snprintf(basis, size, "%s as given; interval from its misses at %s", step_time_form_name(law->form),
+                       points_text(serving, points));
     } else {
         (void)snprintf(basis, size, "%s as given, without measured points: no interval",
                        step_time_form_name(law->form));

@@ -45,8 +45,9 @@ static enum status use_form(struct serving_model *serving, enum step_time_form f
     if (status != STATUS_OK)
         return status;
     if (!fit.has_law || fit.verdict == STEP_TIME_FIT_FAILED)
-        return error_set(error, STATUS_DOMAIN, "%u measured points do not determine the form %s: %s",
-                         serving->point_count, step_time_form_name(form), fit.convergence);
+        return error_set(error, STATUS_DOMAIN, "the form %s is not determined by %u measured point%s: %s",
+                         step_time_form_name(form), serving->point_count, serving->point_count == 1 ? "" : "s",
+                         fit.convergence);
     use_fit(serving, &fit);
     (void)snprintf(law->reason, sizeof law->reason, "%s was asked for", step_time_form_name(form));
     return STATUS_OK;

@@ -56,15 +56,9 @@ static void print_verdicts(const struct whatif *whatif)
     printf(" request%s in the batch.\n\n", whatif->row_count == 1 && whatif->rows[0].concurrency == 1 ? "" : "s");
 }
 
-/* A tenth of a percent, and never "-0.0". */
-static double percent(double fraction)
-{
-    return round(1000 * fraction) / 10 + 0.0;
-}
-
 static void print_signed_percent(double fraction)
 {
-    printf(" %+6.1f%%", percent(fraction));
+    printf(" %+6.1f%%", quantity_change_percent(fraction));
 }
 
 /* Without a step: the kernels alone. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_buffer.h"
 #include "base/units.h"
@@ -389,10 +390,14 @@ enum status request_trace_attach(FILE *stream, const char *name, bool skip_bad, 
 
 enum status request_trace_open(const char *path, bool skip_bad, struct request_trace **trace, struct error *error)
 {
-    FILE *stream = fopen(path, "rb");
+    struct stat info;
+    FILE *stream;
     enum status status;
 
     *trace = NULL;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return error_set_at(error, STATUS_BAD_DATA, path, 0, 0, "is a directory, a file is expected");
+    stream = fopen(path, "rb");
     if (stream == NULL)
         return error_set_at(error, STATUS_MISSING, path, 0, 0, "cannot be opened: %s", strerror(errno));
     status = request_trace_attach(stream, path, skip_bad, trace, error);

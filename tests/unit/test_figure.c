@@ -287,21 +287,24 @@ END_TEST
 
 START_TEST(a_gnuplot_that_does_not_read_kills_nobody)
 {
-    /* Far more than a socket holds, so that the sender meets the closed end. */
+    /* Far more than a socket holds, so that the sender meets the closed end; a series alone would be thinned. */
     enum {
-        POINTS = 200000
+        POINTS = FIGURE_POINTS_PER_SERIES_MAX,
+        COPIES = 12
     };
     double *values = malloc(POINTS * sizeof *values);
-    struct figure_series series = {.label = "", .style = SERIES_STYLE_LINE, .count = POINTS};
+    struct figure_series series[COPIES];
     struct figure figure = sample();
     struct error error = {0};
 
     ck_assert_ptr_nonnull(values);
     for (int i = 0; i < POINTS; i++)
         values[i] = 1.0 / (i + 3.0);
-    series.x = series.y = values;
-    figure.series = &series;
-    figure.series_count = 1;
+    for (int i = 0; i < COPIES; i++)
+        series[i] =
+            (struct figure_series){.label = "", .style = SERIES_STYLE_LINE, .count = POINTS, .x = values, .y = values};
+    figure.series = series;
+    figure.series_count = COPIES;
     fake_gnuplot("exec 0<&-; exit 3");
     ck_assert_int_eq(draw(&figure, FIGURE_OUTPUT_SVG, inside("a.svg"), NULL, &error), STATUS_IO);
     ck_assert_msg(strstr(error.text, "exit status 3") != NULL, "%s", error.text);

@@ -31,3 +31,4 @@ run --level 0.8
 run --trace x.csv --input-tokens 5
 run --requests 200 --warmup 200
 run --kv-tokens 10
+mkdir "$SCRATCH/folder" && run --trace "$SCRATCH/folder" 2>&1 | sed "s|$SCRATCH/||"
