@@ -93,8 +93,8 @@ MUST_CHECK enum status scenario_config_count(const struct scenario *scenario, ui
 /* Values of all variables (scenario_variable_count doubles), knobs then workload, set to the base. */
 void scenario_base_values(const struct scenario *scenario, double *values);
 /* "name=value" into values. Unknown name: STATUS_USAGE with near names. A value outside the knob's list is
- * STATUS_USAGE naming the list, unless free_values (then any finite number is taken, a whole one where all listed ones are). Workload variables take any
- * finite number. */
+ * STATUS_USAGE naming the list, unless free_values (then any finite number is taken, a whole one where all listed ones
+ * are). Workload variables take any finite number. */
 MUST_CHECK enum status scenario_set_value(const struct scenario *scenario, const char *assignment, bool free_values,
                                           double *values, struct error *error);
 
