@@ -26,7 +26,7 @@ int command_ledger(int argc, char **argv);
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --scenario S          file or name of the scenario; its base is what the change is compared with\n"             \
-    "  --change NAME=VALUE   the change; repeatable\n"                                                                 \
+    "  --change NAME=VALUE   the change; repeatable; -s is the same\n"                                                 \
     "  --claim DIRECTION     what the statement says of the speed: raises, lowers or changes; default: read\n"         \
     "                        from the statement\n"                                                                     \
     "  --concurrency LIST    conditions to predict, such as 1,8,96; default: the scenario's own\n" LEDGER_OPTION_HELP  \

@@ -30,15 +30,18 @@ static enum status keep(void *context, const void *record, struct error *error)
     }
     const size_t kind = strlen(verdict->kind) + 1, condition = strlen(verdict->condition) + 1,
                  outcome = strlen(verdict->outcome) + 1;
-    char *text = malloc(kind + condition + outcome);
-    if (text == NULL) {
+    struct item *item = &collection->items[collection->count];
+    *item = (struct item){.id = verdict->id, .prediction = verdict->prediction, .covered = verdict->covered};
+    item->kind = malloc(kind + condition + outcome);
+    if (item->kind == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for a verdict");
     }
-    memcpy(text, verdict->kind, kind);
-    memcpy(text + kind, verdict->condition, condition);
-    memcpy(text + kind + condition, verdict->outcome, outcome);
-    collection->items[collection->count++] =
-        (struct item){text, text + kind, text + kind + condition, verdict->id, verdict->prediction, verdict->covered};
+    item->condition = item->kind + kind;
+    item->outcome = item->condition + condition;
+    memcpy(item->kind, verdict->kind, kind);
+    memcpy(item->condition, verdict->condition, condition);
+    memcpy(item->outcome, verdict->outcome, outcome);
+    collection->count++;
     return STATUS_OK;
 }
 

@@ -256,8 +256,9 @@ static enum status check_kernels(const struct campaign_plan *plan, const struct 
         if (plan->configs[i].kernel != plan->configs[0].kernel && request->code != NULL)
             return error_set(error, STATUS_USAGE, "option --code: the folder is of one kernel, the plan holds several");
         else if (plan->configs[i].kernel != plan->configs[0].kernel)
-            return error_set(error, STATUS_USAGE,
-                             "the plan holds several kernels, each with a table of its own: say where with --output DIR");
+            return error_set(
+                error, STATUS_USAGE,
+                "the plan holds several kernels, each with a table of its own: say where with --output DIR");
     return STATUS_OK;
 }
 

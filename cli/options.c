@@ -84,13 +84,13 @@ static enum status bytes_read(const struct option_row *row, const char *text, ui
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(text + length, units[i].unit) != 0 || number_parse(digits, &number) != STATUS_OK)
             continue;
-        (void)snprintf(bytes, sizeof bytes, "%.17g", number * units[i].bytes);
+        (void)snprintf(bytes, sizeof bytes, "%.15g", number * units[i].bytes);
         return count_read(row, bytes, value, error);
     }
     if (strcasecmp(text + length, "KB") == 0 || strcasecmp(text + length, "MB") == 0)
         return error_set(error, STATUS_USAGE,
-                         "option --%s: \"%s\": %s means 1000 or 1024 of it; write bytes, or KiB or MiB", row->name,
-                         text, text + length);
+                         "option --%s: \"%s\": KB and MB are not the same everywhere; write bytes, KiB or MiB",
+                         row->name, text);
     return count_read(row, text, value, error);
 }
 
