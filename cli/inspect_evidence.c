@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Claims of all sources as one table, JSON and CSV. */
 #include "cli/inspect_evidence.h"
+#include "cli/evidence_remarks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -202,19 +203,7 @@ static void record_point(struct report *report, const struct serving_result *poi
 
 static void record_files(struct report *report, const struct evidence *evidence)
 {
-    report_begin_rows(report, "files");
-    for (size_t i = 0; i < evidence->file_count; i++) {
-        const struct evidence_file *file = &evidence->files[i];
-        report_begin_object(report, NULL);
-        report_string(report, "file", file->path);
-        report_string(report, "kind", file->kind->name);
-        report_integer(report, "entries", (int64_t)file->count);
-        report_integer(report, "skipped", (int64_t)file->skipped);
-        report_string(report, "first_skipped", file->first_skipped);
-        report_string(report, "remark", file->remark);
-        report_end(report);
-    }
-    report_end(report);
+    evidence_record_files(report, evidence);
     report_begin_array(report, "other_problems");
     for (size_t i = 0; i < evidence->problem_count && i < EVIDENCE_PROBLEMS_MAX; i++) {
         report_string(report, NULL, evidence->problems[i]);
@@ -400,16 +389,7 @@ static void print_remarks(const struct inspect_claims *claims, size_t first)
 {
     const struct evidence *evidence = claims->evidence;
     print_notes(claims, first);
-    for (size_t i = 0; i < evidence->file_count; i++) {
-        const struct evidence_file *file = &evidence->files[i];
-        if (file->skipped > 0) {
-            (void)printf("%s: %llu entries left out; the first: %s\n", file->path, (unsigned long long)file->skipped,
-                         file->first_skipped);
-        }
-        if (file->remark[0] != '\0') {
-            (void)printf("%s: %s\n", file->path, file->remark);
-        }
-    }
+    evidence_print_files(evidence);
     for (size_t i = 0; i < evidence->problem_count && i < EVIDENCE_PROBLEMS_MAX; i++) {
         (void)printf("not read: %s\n", evidence->problems[i]);
     }

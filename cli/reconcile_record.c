@@ -2,6 +2,7 @@
  * `occam reconcile` as JSON and CSV; the keys are a promise (docs/DATA.md). */
 #include <math.h>
 
+#include "cli/evidence_remarks.h"
 #include "cli/inspect_evidence.h"
 #include "cli/reconcile.h"
 #include "cli/report.h"
@@ -244,17 +245,5 @@ void reconcile_record(const struct reconciliation *self, struct report *report)
         report_string(report, NULL, self->evidence.code.problems[i]);
     }
     report_end(report);
-    report_begin_rows(report, "files");
-    for (size_t i = 0; i < self->evidence.file_count; i++) {
-        const struct evidence_file *file = &self->evidence.files[i];
-        report_begin_object(report, NULL);
-        report_string(report, "file", file->path);
-        report_string(report, "kind", file->kind->name);
-        report_integer(report, "entries", (int64_t)file->count);
-        report_integer(report, "skipped", (int64_t)file->skipped);
-        report_string(report, "first_skipped", file->first_skipped);
-        report_string(report, "remark", file->remark);
-        report_end(report);
-    }
-    report_end(report);
+    evidence_record_files(report, &self->evidence);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
+#include "cli/evidence_remarks.h"
 #include "cli/inspect_evidence.h"
 #include "cli/quantity_text.h"
 #include "cli/reconcile.h"
@@ -367,16 +368,7 @@ static enum status print_table(const struct reconciliation *self, struct error *
 static void print_files(const struct reconciliation *self)
 {
     const struct evidence *evidence = &self->evidence;
-    for (size_t i = 0; i < evidence->file_count; i++) {
-        const struct evidence_file *file = &evidence->files[i];
-        if (file->skipped > 0) {
-            (void)printf("%s: %llu entries left out; the first: %s\n", file->path, (unsigned long long)file->skipped,
-                         file->first_skipped);
-        }
-        if (file->remark[0] != '\0') {
-            (void)printf("%s: %s\n", file->path, file->remark);
-        }
-    }
+    evidence_print_files(evidence);
     for (size_t i = 0; i < evidence->problem_count && i < EVIDENCE_PROBLEMS_MAX; i++) {
         (void)printf("not read: %s\n", evidence->problems[i]);
     }

@@ -243,3 +243,22 @@ void tuner_end_entry(struct tuner_reader *self)
     }
     self->claim = NULL;
 }
+
+enum status tuner_read_objects(struct tuner_reader *self, enum status (*read_entry)(struct tuner_reader *self))
+{
+    bool more = true;
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && more) {
+        status = tuner_next_element(self, &more);
+        if (status != STATUS_OK || !more) {
+            break;
+        }
+        if (self->taken.piece == JSON_PIECE_OBJECT) {
+            status = read_entry(self);
+        } else {
+            kernel_claim_skip(self->list, "%s:%u: a result that is no object", self->path, self->taken.line);
+            status = tuner_skip(self);
+        }
+    }
+    return status;
+}

@@ -94,4 +94,8 @@ MUST_CHECK enum status tuner_read_kernel_tuner_cache(struct tuner_reader *self);
 MUST_CHECK enum status tuner_read_t4_results(struct tuner_reader *self);
 MUST_CHECK enum status tuner_read_ktt_results(struct tuner_reader *self);
 
+/* An array of results: read_entry for each that is an object, others are counted as bad entries. */
+MUST_CHECK enum status tuner_read_objects(struct tuner_reader *self,
+                                          enum status (*read_entry)(struct tuner_reader *self));
+
 #endif
