@@ -22,6 +22,25 @@ if [ ! -x "$OCCAM" ]; then
     echo "tests/cli: $OCCAM is not there; build it first" >&2
     exit 1
 fi
+# Cases do not know of each other: one run of this script for each processor takes every n-th of them.
+jobs=$(nproc 2>/dev/null || echo 1)
+if [ $accept = 0 ] && [ "$jobs" -gt 1 ] && [ -z "${SHARD-}" ]; then
+    said=$(mktemp -d)
+    trap 'rm -rf "$said"' EXIT
+    shard=0
+    while [ $shard -lt "$jobs" ]; do
+        SHARD=$shard SHARDS=$jobs sh "$root/tests/cli/run.sh" "$@" > "$said/$shard" 2>&1 &
+        shard=$((shard + 1))
+    done
+    wait
+    grep -h -v '^command-line tests: ' "$said"/*
+    awk '/^command-line tests: / { passed += $3; failed += $5 }
+         END { if (passed + failed == 0) exit 1
+               printf "command-line tests: %d passed, %d failed\n", passed, failed
+               exit failed > 0 }' "$said"/*
+    exit
+fi
+SHARD=${SHARD-0} SHARDS=${SHARDS-1}
 # What a user's surroundings could change is pinned.
 export COLUMNS=80 LINES=24 LC_ALL=C TERM=dumb NO_COLOR=1
 unset OCCAM_DEVICE_DIR XDG_CONFIG_HOME
@@ -75,14 +94,17 @@ run_case() {
 }
 
 [ $# -gt 0 ] || set -- '*/*'
+seen=0
 for pattern in "$@"; do
     for case_file in tests/cli/${pattern%.sh}.sh; do
         [ -f "$case_file" ] || continue
+        seen=$((seen + 1))
+        [ $((seen % SHARDS)) = "$SHARD" ] || continue
         run_case "$case_file"
     done
 done
 [ -z "${TEST_COUNTS-}" ] || echo "$((passed + failed)) $failed 0" >> "$TEST_COUNTS"
-if [ $((passed + failed)) = 0 ]; then
+if [ $seen = 0 ]; then
     echo "tests/cli: no case matches $*" >&2
     exit 1
 fi
