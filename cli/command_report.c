@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/command_texts.h"
@@ -49,6 +50,15 @@ static void part_files(struct curve_options *curve, struct text_list *tables)
             curve->measured.items[kept++] = curve->measured.items[i];
     }
     curve->measured.count = kept;
+}
+
+/* A file that is not there is a mistake on the command line, not a figure that cannot be drawn. */
+static enum status check_files(const struct text_list *files, struct error *error)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (access(files->items[i], R_OK) != 0)
+            return error_set(error, STATUS_MISSING, "option --measured: %s: %s", files->items[i], strerror(errno));
+    return STATUS_OK;
 }
 
 static enum status make_folder(const char *path, struct error *error)
@@ -200,6 +210,8 @@ int command_report(int argc, char **argv)
 
     if (status == STATUS_OK)
         status = choose_format(&report_options, &html, &error);
+    if (status == STATUS_OK)
+        status = check_files(&curve.measured, &error);
     if (status == STATUS_OK)
         status = question_open(&question, operands.items[0], &options, &error);
     if (status == STATUS_OK) {

@@ -87,14 +87,17 @@ void report_write_sources(struct page *page, const struct report_answer *answer)
     page_section_end(page);
 }
 
-/* What frozen predictions in the tables given have been worth. */
+/* What frozen predictions in the tables given have been worth. They were made when the rows were measured, by whatever
+ * model and for whatever kernel the table is of: neither the calibration above nor this scenario. */
 static void write_frozen(struct page *page, const struct report_answer *answer)
 {
     for (size_t i = 0; i < answer->figure_count; i++) {
         const struct report_figure *figure = &answer->figures[i];
 
         if (figure->reason[0] == '\0' && figure->row->fill == plot_parity)
-            page_paragraph(page, "Predictions beside measurements in the tables given, %s: %s",
+            page_paragraph(page,
+                           "Apart from that, the tables given hold predictions of their own, made before their rows "
+                           "were measured and not by this report's model or for its configurations (%s): %s",
                            figure->sheet->figure.title, figure->sheet->figure.caption);
     }
 }

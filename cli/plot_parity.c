@@ -24,8 +24,13 @@ static bool has_interval(const struct plot_pair *pair)
 
 static const char *source_text(struct figure_sheet *sheet, const struct plot_pairs *pairs)
 {
-    return sheet_text(sheet, "%s%s%s; %s.", pairs->device[0] == '\0' ? "" : "Measured on ", pairs->device,
-                      pairs->device[0] == '\0' ? "device not said" : "", plot_date(sheet));
+    char skipped[64] = "";
+
+    if (pairs->skipped > 0)
+        (void)snprintf(skipped, sizeof skipped, " %zu rows without both times are left out.", pairs->skipped);
+    return sheet_text(sheet, "%s%s%s; the table's own predictions; drawn %s.%s",
+                      pairs->device[0] == '\0' ? "" : "Measured on ", pairs->device,
+                      pairs->device[0] == '\0' ? "device not said" : "", plot_date(sheet), skipped);
 }
 
 /* Intervals as bars beneath the points; of many rows, of evenly spread ones. */
