@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,7 +95,49 @@ static bool last_number(const char *text, size_t length, double *value)
     return false;
 }
 
-static enum status start_shell(const char *command, pid_t *pid, int *from, struct error *error)
+/* While a command runs, what would end this process is taken note of first: the command has a process group of its own,
+ * so that its time limit reaches all of it, and a Ctrl-C would miss it. */
+struct guard {
+    sigset_t before;
+    int signals; /* signalfd; -1: there is none, and an interruption leaves the command running */
+    int caught;  /* 0: none */
+};
+
+static void guard_begin(struct guard *guard)
+{
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    *guard = (struct guard){.signals = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK)};
+    sigemptyset(&guard->before);
+    (void)sigprocmask(guard->signals >= 0 ? SIG_BLOCK : SIG_UNBLOCK, guard->signals >= 0 ? &ending : &guard->before,
+                      &guard->before);
+}
+
+static bool guard_caught(struct guard *guard)
+{
+    struct signalfd_siginfo info;
+    if (guard->signals >= 0 && read(guard->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        guard->caught = (int)info.ssi_signo;
+    }
+    return guard->caught != 0;
+}
+
+/* Ends as the signal would have, now that the command is gone. */
+static void guard_end(struct guard *guard)
+{
+    if (guard->signals >= 0) {
+        close(guard->signals);
+    }
+    (void)sigprocmask(SIG_SETMASK, &guard->before, NULL);
+    if (guard->caught != 0) {
+        (void)raise(guard->caught);
+    }
+}
+
+static enum status start_shell(const char *command, const sigset_t *mask, pid_t *pid, int *from, struct error *error)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -110,7 +153,8 @@ static enum status start_shell(const char *command, pid_t *pid, int *from, struc
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, mask);
     const int code = posix_spawn(pid, "/bin/sh", &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -124,17 +168,17 @@ static enum status start_shell(const char *command, pid_t *pid, int *from, struc
     return STATUS_OK;
 }
 
-/* The end of the output into tail; false when the time ran out. */
-static bool read_tail(int from, double end_s, char *tail, size_t *length)
+/* The end of the output into tail; false when the time ran out or somebody wants this process to end. */
+static bool read_tail(int from, double end_s, struct guard *guard, char *tail, size_t *length)
 {
     for (;;) {
-        struct pollfd watched = {.fd = from, .events = POLLIN};
+        struct pollfd watched[] = {{.fd = from, .events = POLLIN}, {.fd = guard->signals, .events = POLLIN}};
         const double left_ms = ceil((end_s - now_s()) * 1e3);
-        if (left_ms <= 0) {
+        if (left_ms <= 0 || guard_caught(guard)) {
             return false;
         }
-        const int ready = poll(&watched, 1, left_ms > 1e6 ? 1000000 : (int)left_ms);
-        if (ready == 0 || (ready < 0 && errno == EINTR)) {
+        const int ready = poll(watched, 2, left_ms > 1e6 ? 1000000 : (int)left_ms);
+        if (ready == 0 || (ready < 0 && errno == EINTR) || (ready > 0 && watched[0].revents == 0)) {
             continue;
         }
         if (*length > TAIL_BYTES / 2) {
@@ -149,6 +193,24 @@ static bool read_tail(int from, double end_s, char *tail, size_t *length)
             return true;
         }
         *length += (size_t)got;
+    }
+}
+
+/* A command may close its output and go on. */
+static int wait_end(pid_t pid, double end_s, struct guard *guard, bool *timed_out)
+{
+    int state = 0;
+    for (;;) {
+        const pid_t ended = waitpid(pid, &state, *timed_out || guard->caught != 0 ? 0 : WNOHANG);
+        if (ended == pid || (ended < 0 && errno != EINTR)) {
+            return state;
+        }
+        struct pollfd watched = {.fd = guard->signals, .events = POLLIN};
+        (void)poll(&watched, 1, 20);
+        *timed_out = now_s() > end_s;
+        if (guard_caught(guard) || *timed_out) {
+            (void)kill(-pid, SIGKILL);
+        }
     }
 }
 
@@ -173,24 +235,27 @@ enum status user_command_run(const char *command, double limit_s, struct user_co
                              struct error *error)
 {
     char *tail = malloc(TAIL_BYTES);
-    const double begin_s = now_s();
+    const double begin_s = now_s(), end_s = limit_s > 0 ? begin_s + limit_s : HUGE_VAL;
+    struct guard guard;
     size_t length = 0;
     pid_t pid = 0;
-    int from = -1, state = 0;
+    int from = -1;
     *result = (struct user_command_result){.value = (double)NAN};
-    enum status status =
-        tail ? start_shell(command, &pid, &from, error) : error_set(error, STATUS_NO_MEMORY, "no memory for output");
+    guard_begin(&guard);
+    enum status status = tail ? start_shell(command, &guard.before, &pid, &from, error)
+                              : error_set(error, STATUS_NO_MEMORY, "no memory for output");
     if (status == STATUS_OK) {
-        result->timed_out = !read_tail(from, limit_s > 0 ? begin_s + limit_s : HUGE_VAL, tail, &length);
-        if (result->timed_out) {
+        const bool has_ended = read_tail(from, end_s, &guard, tail, &length);
+        result->timed_out = !has_ended && guard.caught == 0;
+        if (!has_ended) {
             (void)kill(-pid, SIGKILL);
         }
         close(from);
-        while (waitpid(pid, &state, 0) < 0 && errno == EINTR) {
-        }
+        const int state = wait_end(pid, end_s, &guard, &result->timed_out);
         result->seconds = now_s() - begin_s;
         judge_end(state, tail, length, result);
     }
+    guard_end(&guard);
     free(tail);
     return status;
 }
