@@ -92,6 +92,12 @@ struct campaign_options {
 MUST_CHECK enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
                                     struct campaign_progress *progress, struct error *error);
 
+/* A JSON file about one kept timeline: device, settings, figures of the launch, method. */
+MUST_CHECK enum status timeline_provenance_write(const char *path, const struct measure_facts *facts,
+                                                 const struct measure_config *config,
+                                                 const struct measure_result *result, const char *revision,
+                                                 uint64_t seed, struct error *error);
+
 /* The worker's side: reads configurations from descriptor `in`, one a line, answers on `out`, until `in` ends. device
  * is open; the worker closes it. Returns the process's exit status. */
 int campaign_worker(struct measure_device *device, const struct measure_options *options, int in, int out);

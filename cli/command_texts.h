@@ -264,8 +264,8 @@ int command_help(int argc, char **argv);
 #define MEASURE_USAGE                                                                                                  \
     "measure KERNEL|SCENARIO|PLAN [...] [--output DIR] [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] "      \
     "[--limit N] [--seed N] [--reference-every N] [--config-limit T] [--sample-time T] "                               \
-    "[--check-only | --compile-only [--code DIR] [--shard I/N] | --dry-run] [--arch LIST] [--cache DIR] "              \
-    "[--nvrtc LIBRARY] [--device-backend B] [--format text|json|csv] | measure --list"
+    "[--check-only | --compile-only [--code DIR] [--shard I/N] | --dry-run | --timeline FILE.csv] [--arch LIST] "      \
+    "[--cache DIR] [--nvrtc LIBRARY] [--device-backend B] [--format text|json|csv] | measure --list"
 #define MEASURE_HELP                                                                                                   \
     "Runs the verification kernels on the GPU of this machine: a prediction first, then correctness against\n"         \
     "float64, then times; every configuration in a worker process under a time limit. Rows with all raw\n"             \
@@ -297,6 +297,8 @@ int command_help(int argc, char **argv);
     "                        an index that occam inspect reads (needs NVRTC)\n"                                        \
     "  --shard I/N           compile every N-th configuration from the I-th, counted from 0\n"                         \
     "  --dry-run             list the configurations and which of them are infeasible\n"                               \
+    "  --timeline FILE.csv   one launch of one configuration: SM, start and stop of every CTA (wave_probe), and\n"     \
+    "                        FILE.json about it; occam plot timeline FILE.csv draws it\n"                              \
     "  --list                the kernels, their settings and ranges\n"                                                 \
     "  --cache DIR           keep compiled code there (default when measuring: code/ in --output)\n"                   \
     "  --nvrtc LIBRARY       the run-time compiler, where it is not found by itself; none: do without one\n"           \
