@@ -68,6 +68,25 @@ static enum status take_costs(struct search_question *self, const struct search_
 
 static enum status take_replay(struct search_question *self, const char *path, struct error *error);
 
+static enum status narrow(struct search_question *self, const struct search_question_options *options,
+                          struct error *error)
+{
+    struct search_scenario *space = &self->space;
+    bool *keep = malloc(space->count);
+    if (keep == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu configurations", space->count);
+    }
+    memset(keep, 1, space->count);
+    enum status status = options->narrow(options->narrow_context, space, keep, error);
+    const size_t before = space->count;
+    if (status == STATUS_OK && memchr(keep, 0, before) != NULL) {
+        status = search_scenario_keep(space, keep, error);
+        space->infeasible_count += before - space->count;
+    }
+    free(keep);
+    return status;
+}
+
 enum status search_question_open(struct search_question *self, struct question *question,
                                  const struct search_question_options *options, struct error *error)
 {
@@ -101,6 +120,9 @@ enum status search_question_open(struct search_question *self, struct question *
         .where = options->where,
         .top_count = 1};
     status = search_scenario_init(&self->space, &request, error);
+    if (status == STATUS_OK && options->narrow != NULL) {
+        status = narrow(self, options, error);
+    }
     if (status == STATUS_OK && options->replay != NULL) {
         status = take_replay(self, options->replay, error);
     }

@@ -13,6 +13,9 @@ struct search_question_options {
     double compile_s, restart_s, stop_percent, level;
     uint64_t repeats, seed;
     const char *replay; /* a table of measured configurations takes the place of runs; NULL: none */
+    /* Marks which configurations stay (all are marked at first), before the search begins; NULL: all stay. */
+    enum status (*narrow)(void *context, const struct search_scenario *space, bool *keep, struct error *error);
+    void *narrow_context;
 };
 #define SEARCH_QUESTION_ROWS(options)                                                                                  \
     {0, "objective", OPTION_TEXT, &(options).objective, 0, 0}, {0, "where", OPTION_TEXT, &(options).where, 0, 0},      \
