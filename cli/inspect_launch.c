@@ -156,12 +156,12 @@ static void print_measured(const struct inspect_rows *rows, const char *when, FI
                   rows->launch_device != NULL ? rows->launch_device : "", claim_source_name(launch->source));
     inspect_print_quoted(stream, launch->file);
     (void)fprintf(stream, "%s", launch->time.is_profiled ? ", serialised and perhaps at lower clocks" : "");
-    if (others > 0) {
+    if (rows->other_launches > 0) {
         (void)fprintf(
             stream,
             "; of %zu different launches of this kernel it is the one seen most often, the longest of equally "
             "frequent ones",
-            others + 1);
+            rows->other_launches + 1);
     }
     (void)fputs("\"}\n", stream);
 }
