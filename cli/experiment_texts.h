@@ -57,7 +57,8 @@ int command_ledger(int argc, char **argv);
     "  --hypothesis ID       a hypothesis of the ledger\n"                                                             \
     "  --claim DIRECTION     without a hypothesis: what is claimed of the speed (default changes)\n"                   \
     "  --revert              is VARIANT the same as BASE again? restored, not restored, or undecided\n"                \
-    "  --metric COLUMN       the result; ending in _ns, _us, _ms or time_s it is a time, else more is better\n"        \
+    "  --metric COLUMN       the result; a time by its name (_us, _ms, _s, latency) is better the less it is, a\n"     \
+    "                        rate such as tok_s or gb_s the more; the answer says which it was taken for\n"            \
     "  --by COLUMN,...       columns of the conditions; default: the known ones that both files have\n"                \
     "  --level P             of the intervals, and of all verdicts together (default 0.95)\n"                          \
     "  --noise PERCENT       relative standard deviation of a run that was not repeated (default 2)\n"                 \

@@ -252,6 +252,17 @@ enum status question_open(struct question *question, const char *scenario_path, 
     return check_concurrency(question, error);
 }
 
+enum status question_open_timed(struct question *question, const char *scenario_path,
+                                const struct question_options *options, struct error *error)
+{
+    const enum status status = question_open(question, scenario_path, options, error);
+    if (status == STATUS_OK && !question->timed) {
+        *error = question->untimed;
+        return error->status;
+    }
+    return status;
+}
+
 void question_release(struct question *question)
 {
     if (question->calibration != NULL)

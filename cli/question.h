@@ -77,6 +77,9 @@ struct question {
 /* Reads everything; "-" as a path is standard input. Zero-initialise *question; release it also after an error. */
 MUST_CHECK enum status question_open(struct question *question, const char *scenario_path,
                                      const struct question_options *options, struct error *error);
+/* The same where times are needed: what keeps them from being predicted is an error too. */
+MUST_CHECK enum status question_open_timed(struct question *question, const char *scenario_path,
+                                           const struct question_options *options, struct error *error);
 void question_release(struct question *question);
 /* Asks the opened question of other values of its variables. */
 void question_set_values(struct question *question, const double *values);

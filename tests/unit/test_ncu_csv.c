@@ -312,7 +312,9 @@ START_TEST(printed_numbers)
         {"233'472", '.', true, 233472, 0},
         {"0.00", '.', true, 0, 2},
         {"-5", '.', true, -5, 0},
-        {"1e+06", '.', true, 1e6, 0},
+        {"1e+06", '.', true, 1e6, -6},
+        {"1.25E-3", '.', true, 1.25e-3, 5},
+        {"0e99999999999", '.', true, 0, 0},
         {"23,34", '.', false, 0, 0},
         {"1,,024", '.', false, 0, 0},
         {",024", '.', false, 0, 0},
@@ -332,6 +334,28 @@ START_TEST(printed_numbers)
             ck_assert_double_eq(number.value, cases[i].value);
             ck_assert_int_eq(number.decimals, cases[i].decimals);
         }
+    }
+}
+END_TEST
+
+/* A digit that an exponent moves is worth what it is worth where it ends up. */
+START_TEST(rounding_with_an_exponent)
+{
+    static const struct {
+        const char *text, *unit;
+        double low, high;
+    } cases[] = {{"1.2e+03", "us", 1150, 1250},
+                 {"4.9e+01", "Kbyte", 48500, 49500},
+                 {"2.5e-3", "ms", 2.45, 2.55},
+                 {"12.5", "us", 12.45, 12.55},
+                 {"0.0", "us", 0, 0.05}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct unit unit = unit_parse(cases[i].unit);
+        struct printed_number number;
+        ck_assert(printed_number_parse(cases[i].text, '.', &number));
+        const struct claim_value value = printed_interval(&number, &unit);
+        ck_assert_msg(is_close_rel(value.low, cases[i].low, 1e-12) && is_close_rel(value.high, cases[i].high, 1e-12),
+                      "%s %s: %.17g to %.17g", cases[i].text, cases[i].unit, value.low, value.high);
     }
 }
 END_TEST
@@ -370,6 +394,7 @@ Suite *suite_ncu_csv(void)
     tcase_add_test(written, no_table);
     tcase_add_test(written, row_longer_than_the_limit);
     tcase_add_test(written, printed_numbers);
+    tcase_add_test(written, rounding_with_an_exponent);
     tcase_add_test(written, votes_for_the_decimal_sign);
     suite_add_tcase(suite, recorded);
     suite_add_tcase(suite, written);
