@@ -13,7 +13,7 @@
 #include "evidence/profiles/profile_readers.h"
 #include "evidence/profiles/trace_blocks.h"
 #include "evidence/profiles/trace_events.h"
-#include "evidence/profiles/trace_groups.h"
+#include "evidence/profiles/trace_shapes.h"
 #include "evidence/profiles/trace_reader_private.h"
 #include "tests/support/assert_close.h"
 
