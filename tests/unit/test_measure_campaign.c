@@ -255,10 +255,10 @@ START_TEST(predictions_are_sealed_before_the_run)
     struct error error;
     char path[600], seal[CAMPAIGN_DIGEST_SIZE], *text;
     size_t length;
-    ck_assert_str_eq(campaign_digest("", 0, seal), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    ck_assert_str_eq(campaign_digest("abc", 3, seal),
+    ck_assert_str_eq(sha256_hex("", 0, seal), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    ck_assert_str_eq(sha256_hex("abc", 3, seal),
                      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    ck_assert_str_eq(campaign_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
+    ck_assert_str_eq(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
                      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     /* The third configuration crashes: its prediction is there all the same. */
     ck_assert_int_eq(run("crash", 3, &options, &progress, &error), STATUS_OK);
