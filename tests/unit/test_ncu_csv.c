@@ -295,6 +295,37 @@ START_TEST(row_longer_than_the_limit)
 }
 END_TEST
 
+/* The barriers' limit is not in tables of old versions, so it is not needed, but it counts. */
+START_TEST(barriers_limit_the_resident_ctas)
+{
+    read_text(DETAILS ROW("Block Limit SM", "block", "32") ROW("Block Limit Registers", "block", "9")
+                  ROW("Block Limit Shared Mem", "block", "8") ROW("Block Limit Warps", "block", "16")
+                      ROW("Block Limit Barriers", "block", "4"));
+    assert_figure(&list.items[0], CLAIM_CTAS_PER_SM, 4);
+    release();
+}
+END_TEST
+
+/* Nsight Systems does not say which KB, MB and GB it means. */
+START_TEST(decimal_and_binary_prefixes)
+{
+    static const struct {
+        const char *unit;
+        double low, high;
+    } cases[] = {{"KB", 1e3, 1024},
+                 {"MB", 1e6, 1048576},
+                 {"GB", 1e9, 1073741824},
+                 {"Kbyte/block", 1e3, 1e3},
+                 {"MiB", 1048576, 1048576}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct unit unit = unit_parse(cases[i].unit);
+        ck_assert_int_eq(unit.kind, UNIT_BYTES);
+        ck_assert_double_eq(unit.low_scale, cases[i].low);
+        ck_assert_double_eq(unit.high_scale, cases[i].high);
+    }
+}
+END_TEST
+
 START_TEST(printed_numbers)
 {
     static const struct {
@@ -393,6 +424,8 @@ Suite *suite_ncu_csv(void)
     tcase_add_test(written, damaged_rows_are_counted);
     tcase_add_test(written, no_table);
     tcase_add_test(written, row_longer_than_the_limit);
+    tcase_add_test(written, barriers_limit_the_resident_ctas);
+    tcase_add_test(written, decimal_and_binary_prefixes);
     tcase_add_test(written, printed_numbers);
     tcase_add_test(written, rounding_with_an_exponent);
     tcase_add_test(written, votes_for_the_decimal_sign);
