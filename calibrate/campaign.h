@@ -91,6 +91,12 @@ struct campaign_options {
 MUST_CHECK enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
                                     struct campaign_progress *progress, struct error *error);
 
+/* A JSON file about one kept timeline: device, settings, figures of the launch, method. */
+MUST_CHECK enum status timeline_provenance_write(const char *path, const struct measure_facts *facts,
+                                                 const struct measure_config *config,
+                                                 const struct measure_result *result, const char *revision,
+                                                 uint64_t seed, struct error *error);
+
 /* ---- one configuration at a time, for who chooses the next by the last ------------------------------------------- */
 
 struct campaign_session; /* opaque */
