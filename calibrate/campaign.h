@@ -115,6 +115,8 @@ bool campaign_session_has_code(struct campaign_session *session, const struct me
  * cannot be written or a GPU that is gone is an error. */
 MUST_CHECK enum status campaign_session_measure(struct campaign_session *session, const struct measure_config *config,
                                                 struct measure_result *result, struct error *error);
+/* Seconds that the last configuration took: to predict and compile (or to find the code), and to measure. */
+void campaign_session_seconds(const struct campaign_session *session, double *compile_s, double *measure_s);
 void campaign_session_close(struct campaign_session *session); /* NULL is fine */
 
 /* ---- worker ------------------------------------------------------------------------------------------------------ */
