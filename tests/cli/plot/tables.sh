@@ -31,3 +31,6 @@ done 2>&1
 # One row is a figure.
 printf 'measured_us,predicted_us,predicted_lo_us,predicted_hi_us\n10,12,8,20\n' > one.csv
 "$OCCAM" plot parity one.csv -o one.svg && texts one.svg
+# Values that differ in the last digit alone are a figure too.
+printf 'measured_us,predicted_us\n1,1\n1.0000000000000002,1\n' > close.csv
+"$OCCAM" plot parity close.csv -o close.svg && texts close.svg | head -1
