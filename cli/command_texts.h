@@ -329,8 +329,10 @@ int command_help(int argc, char **argv);
     "  --scenario S          scenario that the columns belong to: a YAML file, or the name of one built in;\n"         \
     "                        with --check: default, the one that the calibration was made with\n"                      \
     "  --train N             learn from N rows drawn at random (default: all)\n"                                       \
-    "  --train-rows FILE     learn from the configurations listed in this CSV file\n"                                  \
-    "  --design N            learn from the N most informative rows; without measurements: say which to measure\n"     \
+    "  --train-rows FILE     learn from the configurations listed in this CSV file; a column typical with 0 marks\n"   \
+    "                        those that were chosen for being odd, as --design N --format csv does\n"                  \
+    "  --design N            learn from N rows, informative ones and, for the intervals, typical ones; without\n"      \
+    "                        measurements: say which to measure\n"                                                     \
     "  --check CALIBRATION   compare the rows with this calibration (file or name) instead of learning\n"              \
     "  --figures             latencies, bandwidths, intervals, launches of the GPU that MEASUREMENTS (files of\n"      \
     "                        latency_chase, bandwidth_stream, mma_tile, ...) were taken on\n"                          \

@@ -4,15 +4,22 @@
 #ifndef OCCAM_CLI_SEARCH_QUESTION_H
 #define OCCAM_CLI_SEARCH_QUESTION_H
 
+#include <math.h>
+
 #include "calibrate/experiment/search_scenario.h"
 #include "cli/question.h"
 #include "cli/report.h"
 
+#define SEARCH_LEVEL_DEFAULT 0.8
 struct search_question_options {
-    const char *objective, *where, *vary;
-    double compile_s, restart_s, stop_percent, level;
+    const char *objective, *where, *vary, *unsettled;
+    double compile_s, restart_s, stop_percent;
+    double level; /* of the intervals; SEARCH_LEVEL_DEFAULT unless set */
     uint64_t repeats, seed;
     const char *replay; /* a table of measured configurations takes the place of runs; NULL: none */
+    /* Marks which configurations stay (all are marked at first), before the search begins; NULL: all stay. */
+    enum status (*narrow)(void *context, const struct search_scenario *space, bool *keep, struct error *error);
+    void *narrow_context;
 };
 #define SEARCH_QUESTION_ROWS(options)                                                                                  \
     {0, "objective", OPTION_TEXT, &(options).objective, 0, 0}, {0, "where", OPTION_TEXT, &(options).where, 0, 0},      \
@@ -24,7 +31,14 @@ struct search_question_options {
     {                                                                                                                  \
         0, "seed", OPTION_COUNT, &(options).seed, 1, 1e18                                                              \
     }
+/* The level of a question's options before parsing: not asked for. */
+#define SEARCH_LEVEL_UNSET ((double)NAN)
 void search_question_options_init(struct search_question_options *options);
+/* Opens the question that a search is about. --level goes to the search; its prior keeps the model's own level, so that
+ * the level changes what is printed and not what is believed. */
+MUST_CHECK enum status search_question_ask(struct question *question, const char *scenario_path,
+                                           struct question_options *question_options,
+                                           struct search_question_options *options, struct error *error);
 
 struct search_question {
     struct question *question;
@@ -36,6 +50,9 @@ struct search_question {
     bool is_throughput;
     double concurrency; /* throughput only */
     uint32_t varied[CONFIG_VARIABLES_MAX], varied_count;
+    uint32_t unsettled[CONFIG_VARIABLES_MAX], unsettled_count; /* not searched: their values are forms of the model */
+    double values[QUESTION_VALUES_MAX];                        /* of what is not varied */
+    const char *where;
     size_t read_runs, other_runs; /* rows of files: taken, and of other workloads or configurations */
 };
 
@@ -43,6 +60,8 @@ struct search_question {
 MUST_CHECK enum status search_question_open(struct search_question *self, struct question *question,
                                             const struct search_question_options *options, struct error *error);
 void search_question_release(struct search_question *self);
+/* What the space was made with, for another look at it; borrows from self and its question. */
+struct sweep_request search_question_request(const struct search_question *self);
 
 /* Tells the engine of the runs in a measurement table: columns named after knobs and workload (others keep what was
  * asked), time_us, or for throughput tok_s or throughput_tokens_per_s, and `outcome`, where anything but ok failed.
