@@ -37,8 +37,8 @@ static inline double root(double x, double p)
 
 /* What one CTA costs its chain and its SM over all iterations, seconds. */
 struct cta_cost {
-    double chain_s, chain_latency_s, chain_start_s, chain_busy_s;      /* the first is the sum of the others */
-    double tensor_s, issue_s, smem_s, sm_bandwidth_s, partial_write_s; /* busy time of the SM's resources by it alone */
+    double chain_s, chain_latency_s, chain_start_s, chain_busy_s; /* the first is the sum of the others */
+    double tensor_s, issue_s, smem_s, sm_bandwidth_s; /* busy time of the SM's resources by this CTA alone */
 };
 
 /* What a CTA does in one iteration, and around the loop. */
@@ -48,26 +48,8 @@ struct cta_work {
     double missed_bytes; /* spill traffic of one iteration that L1 does not hold (TILE-6) */
     double edge_s;       /* instructions before and after the loop */
     double edge_issue_s; /* the SM's issue time for them */
-    double partial_write_s;
     uint32_t warps;
 };
-
-enum {
-    SECTOR_BYTES = 32
-};
-
-/* TIME-9: time of the partial writes at a CTA's end, while the other SMs write theirs; 0 where it writes whole sectors.
- */
-static double partial_write_s(const struct time_model *model, const struct kernel_case *kernel)
-{
-    const double piece = kernel->loop.epilogue_piece_bytes;
-    if (!(piece > 0 && piece < SECTOR_BYTES)) {
-        return 0;
-    }
-    const double writing_sms = fmin((double)kernel->launch.grid_ctas, model->sm_count);
-    return kernel->loop.epilogue_bytes / piece *
-           fmax(model->sm_partial_write_s, writing_sms * model->l2_partial_write_s);
-}
 
 /* TILE-6: residents x frames against what SMEM leaves of the SM's L1. */
 static double missed_spill_bytes(const struct time_model *model, const struct kernel_case *kernel,
@@ -96,7 +78,17 @@ static void cta_work_compute(const struct time_model *model, const struct kernel
     work->missed_bytes = missed_spill_bytes(model, kernel, tile, result);
     work->edge_s = instructions > 0 ? instructions * warp_issue_cycles(model, work->warps) * model->cycle_s : 0;
     work->edge_issue_s = instructions * work->warps / model->issue_per_s;
-    work->partial_write_s = partial_write_s(model, kernel);
+}
+
+enum {
+    SECTOR_BYTES = 32
+};
+
+/* TIME-9: the partial writes at a CTA's end; 0 where it writes whole sectors. */
+static double partial_writes(const struct tile_loop *loop)
+{
+    const double piece = loop->epilogue_piece_bytes;
+    return piece > 0 && piece < SECTOR_BYTES ? loop->epilogue_bytes / piece : 0;
 }
 
 /* TIME-2, TIME-3: n iterations after a first one that nothing hides. */
@@ -126,7 +118,7 @@ static void cta_cost_compute(const struct time_model *model, const struct cta_wo
                       loop->prologue_bytes / model->sm_bytes_per_s;
     }
     const double store_s =
-        work->partial_write_s > 0 ? work->partial_write_s : loop->epilogue_bytes / model->sm_bytes_per_s;
+        fmax(loop->epilogue_bytes / model->sm_bytes_per_s, partial_writes(loop) * model->sm_partial_write_s);
     cost->chain_start_s = model->cta_start_s;
     cost->chain_latency_s = latency_s + prologue_s + store_s;
     cost->chain_busy_s = busy_s + work->edge_s;
@@ -134,17 +126,16 @@ static void cta_cost_compute(const struct time_model *model, const struct cta_wo
     cost->tensor_s = iterations * tile->tensor_s;
     cost->issue_s = iterations * tile->issue_s + work->edge_issue_s;
     cost->smem_s = iterations * tile->smem_s;
-    cost->partial_write_s = work->partial_write_s;
-    const double port_bytes = iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes +
-                              (work->partial_write_s > 0 ? 0 : loop->epilogue_bytes);
-    cost->sm_bandwidth_s = port_bytes / model->sm_bytes_per_s;
+    cost->sm_bandwidth_s =
+        (iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) / model->sm_bytes_per_s +
+        store_s;
 }
 
-/* Powers of the six SM-level bounds of one round, so that rounds with other co-residents cost only two multiplies. */
+/* Powers of the five SM-level bounds of one round, so that rounds with other co-residents cost only two multiplies. */
 struct round_bounds {
-    double chain, tensor, issue, smem, sm_bandwidth, partial_write; /* each bound to the power p, one CTA */
-    double shared;                                                  /* the sum of all but the chain */
-    double chain_per_s;                                             /* chain / the chain's time */
+    double chain, tensor, issue, smem, sm_bandwidth; /* each bound to the power p, one CTA */
+    double shared;                                   /* tensor + issue + smem + sm_bandwidth */
+    double chain_per_s;                              /* chain / the chain's time */
 };
 
 static void round_bounds_compute(const struct cta_cost *cost, double p, struct round_bounds *bounds)
@@ -154,8 +145,7 @@ static void round_bounds_compute(const struct cta_cost *cost, double p, struct r
     bounds->issue = raise(cost->issue_s, p);
     bounds->smem = raise(cost->smem_s, p);
     bounds->sm_bandwidth = raise(cost->sm_bandwidth_s, p);
-    bounds->partial_write = cost->partial_write_s > 0 ? raise(cost->partial_write_s, p) : 0;
-    bounds->shared = bounds->tensor + bounds->issue + bounds->smem + bounds->sm_bandwidth + bounds->partial_write;
+    bounds->shared = bounds->tensor + bounds->issue + bounds->smem + bounds->sm_bandwidth;
     bounds->chain_per_s = bounds->chain / cost->chain_s;
 }
 
@@ -191,7 +181,7 @@ static inline void add_shares(const struct round_bounds *bounds, const struct ct
     shares[TIME_LIMITER_TENSOR] += shared * bounds->tensor;
     shares[TIME_LIMITER_ISSUE] += shared * bounds->issue;
     shares[TIME_LIMITER_SMEM] += shared * bounds->smem;
-    shares[TIME_LIMITER_SM_BANDWIDTH] += shared * (bounds->sm_bandwidth + bounds->partial_write);
+    shares[TIME_LIMITER_SM_BANDWIDTH] += shared * bounds->sm_bandwidth;
 }
 
 /* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. */
@@ -273,6 +263,7 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     result->dram_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
     result->l2_bytes =
         ctas * (loop->iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) + written_bytes;
+    result->partial_write_s = ctas * partial_writes(loop) * model->l2_partial_write_s;
     result->dram_floor_s =
         (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes) / model->peak_dram_bytes_per_s;
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
@@ -283,7 +274,7 @@ static void compose(const struct time_model *model, double sm_s, const double *s
 {
     const double p = model->device_exponent;
     const double dram = raise(result->dram_bytes / model->dram_bytes_per_s, p);
-    const double l2 = raise(result->l2_bytes / model->l2_bytes_per_s, p);
+    const double l2 = raise(result->l2_bytes / model->l2_bytes_per_s + result->partial_write_s, p);
     const double sm = raise(sm_s, p);
     const double norm = sm + dram + l2;
     const double inverse = norm > 0 ? 1 / norm : 0;

@@ -89,6 +89,7 @@ struct kernel_time {
     double iteration_s, iteration_load_s, iteration_compute_s;
     double dram_floor_s, tensor_floor_s; /* bounds no configuration can beat: bytes / peak, flop / peak */
     double dram_bytes, l2_bytes;         /* whole grid */
+    double partial_write_s;              /* of the whole grid, beside l2_bytes (TIME-9) */
     double replication;                  /* largest over the mma list */
     double bytes_in_flight_per_sm;
 };
