@@ -80,26 +80,40 @@ static void shuffle(struct campaign_item *items, size_t count, struct random_str
     }
 }
 
+/* Appends a round, reference runs in front of every so many of it. Small plans have one in every round. */
+static enum status append_round(struct campaign_state *state, const struct campaign_item *round, size_t count,
+                                struct error *error)
+{
+    const struct campaign_plan *plan = state->plan;
+    const size_t every = plan->reference_count ? state->options->reference_every : 0;
+    const size_t references = every ? (count / every + (count % every != 0)) * plan->reference_count : 0;
+    const size_t total = state->item_count + count + references;
+    struct campaign_item *items = realloc(state->items, (total ? total : 1) * sizeof *items);
+    if (!items)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", total);
+    state->items = items;
+    for (size_t i = 0; i < count; i++) {
+        if (every && i % every == 0)
+            for (size_t r = 0; r < plan->reference_count; r++)
+                items[state->item_count++] = (struct campaign_item){&plan->references[r], true};
+        items[state->item_count++] = round[i];
+    }
+    return STATUS_OK;
+}
+
 /* Every repeat is a shuffled round of its own, so that drift and order do not fall on one configuration; what the files
- * already hold is left out. Reference runs come in between. */
+ * already hold is left out. */
 static enum status make_items(struct campaign_state *state, const struct campaign_past *past, struct error *error)
 {
     const struct campaign_plan *plan = state->plan;
-    const struct campaign_options *options = state->options;
-    uint32_t repeats = options->repeats ? options->repeats : 1;
-    size_t most = plan->count * repeats, extra = 0;
-    if (options->reference_every && plan->reference_count)
-        extra = (most / options->reference_every + 2) * plan->reference_count;
-    struct campaign_item *items = calloc(most + extra, sizeof *items);
-    struct campaign_item *round = calloc(plan->count, sizeof *round);
+    const uint32_t repeats = state->options->repeats ? state->options->repeats : 1;
+    struct campaign_item *round = calloc(plan->count + 1, sizeof *round);
     struct random_stream random;
-    if (!items || !round) {
-        free(items);
-        free(round);
-        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", most + extra);
-    }
-    random_init(&random, options->seed, 1);
-    for (uint32_t repeat = 0; repeat < repeats; repeat++) {
+    if (!round)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", plan->count);
+    random_init(&random, state->options->seed, 1);
+    enum status status = STATUS_OK;
+    for (uint32_t repeat = 0; repeat < repeats && status == STATUS_OK; repeat++) {
         size_t wanted = 0;
         for (size_t i = 0; i < plan->count; i++) {
             if (campaign_past_count(past, &plan->configs[i]) > repeat)
@@ -108,16 +122,10 @@ static enum status make_items(struct campaign_state *state, const struct campaig
                 round[wanted++].config = &plan->configs[i];
         }
         shuffle(round, wanted, &random);
-        for (size_t i = 0; i < wanted; i++) {
-            if (extra && i % options->reference_every == 0)
-                for (size_t r = 0; r < plan->reference_count; r++)
-                    items[state->item_count++] = (struct campaign_item){&plan->references[r], true};
-            items[state->item_count++] = round[i];
-        }
+        status = append_round(state, round, wanted, error);
     }
     free(round);
-    state->items = items;
-    return STATUS_OK;
+    return status;
 }
 
 static enum status read_past(struct campaign_state *state, struct error *error)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sha256.h"
 #include "base/status.h"
 #include "kernels/measure.h"
 
@@ -36,10 +37,8 @@ void campaign_plan_release(struct campaign_plan *plan);
 /* ---- prediction -------------------------------------------------------------------------------------------------- */
 
 enum {
-    CAMPAIGN_DIGEST_SIZE = 65
+    CAMPAIGN_DIGEST_SIZE = SHA256_HEX_SIZE
 };
-/* SHA-256 of length bytes as 64 hex digits. Returns out. */
-const char *campaign_digest(const char *text, size_t length, char out[CAMPAIGN_DIGEST_SIZE]);
 
 /* What was said before the run. NaN and -1 where nothing was said. */
 struct campaign_prediction {

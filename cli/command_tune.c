@@ -295,6 +295,7 @@ static void finish(struct tune *tune, struct report *report)
     report_integer(report, "failed", (int64_t)summary->failures);
     report_integer(report, "forecasts", (int64_t)summary->forecasts);
     report_integer(report, "forecasts_inside", (int64_t)summary->forecasts_inside);
+    report_number(report, "interval_level", tune->search.options.interval_level);
     report_number(report, "spent_s", tune->spent_s);
     report_string(report, "end", tune->end);
 }
@@ -310,9 +311,10 @@ static void print_end(const struct tune *tune)
                tune->search.is_throughput ? "tokens/s" : "us",
                search_config_text(&tune->search, summary->best_config, text, sizeof text),
                100 * summary->best_probability);
-        printf(
-            "The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (80 %% meant to)\n",
-            100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts);
+        printf("The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
+               "to)\n",
+               100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts,
+               100 * tune->search.options.interval_level);
     }
 }
 
@@ -427,11 +429,7 @@ static enum status take_gpu(struct question *question, const char *scenario, con
     asked.device = name;
     question_release(question);
     *question = (struct question){0};
-    enum status status = question_open(question, scenario, &asked, error);
-    if (status == STATUS_OK && !question->timed) {
-        *error = question->untimed;
-        status = error->status;
-    }
+    const enum status status = question_open_timed(question, scenario, &asked, error);
     return status == STATUS_OK ? tune_kernels_take_scenario(kernels, question->scenario, error) : status;
 }
 
@@ -456,7 +454,7 @@ static enum status tune_on_gpu(struct question *question, const char *scenario, 
 
 int command_tune(int argc, char **argv)
 {
-    struct tune_options options = {.question = {.level = QUESTION_LEVEL_DEFAULT}, .kernels = {.sample_s = 0.1}};
+    struct tune_options options = {.question = {.level = SEARCH_LEVEL_UNSET}, .kernels = {.sample_s = 0.1}};
     search_question_options_init(&options.search);
     const struct option_row rows[] = {QUESTION_OPTION_ROWS(options.question),
                                       QUESTION_FORMAT_ROW(options.question),
@@ -481,11 +479,7 @@ int command_tune(int argc, char **argv)
     enum status status =
         options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
     if (status == STATUS_OK) {
-        status = question_open(&question, operands.items[0], &options.question, &error);
-    }
-    if (status == STATUS_OK && !question.timed) {
-        error = question.untimed;
-        status = error.status;
+        status = search_question_ask(&question, operands.items[0], &options.question, &options.search, &error);
     }
     status = status == STATUS_OK ? check_options(&question, &options, &error) : status;
     if (status == STATUS_OK) {

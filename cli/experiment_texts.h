@@ -73,13 +73,14 @@ int command_ledger(int argc, char **argv);
 
 #define LEDGER_SUMMARY "the record of experiments: list, show, export, check, scorecard"
 #define LEDGER_USAGE                                                                                                   \
-    "ledger [list | show ID | export | check | scorecard] [--table NAME] [--all] [--ledger FILE] "                     \
+    "ledger [list | show ID | export | check | scorecard] [--table NAME] [--all] [--seal HEX] [--ledger FILE] "        \
     "[--format text|json|csv]"
 #define LEDGER_HELP                                                                                                    \
     "  list        hypotheses with their verdicts; the default\n"                                                      \
     "  show ID     one hypothesis: predictions, runs, verdicts\n"                                                      \
     "  export      every row of every table, as text that needs no occam to read, or as JSON\n"                        \
-    "  check       looks for damage; the exit code is 1 when there is any\n"                                           \
+    "  check       looks for damage and for rows that are not as they were written, and prints the last seal, which\n" \
+    "              stands for all rows so far; the exit code is 1 when there is any\n"                                 \
     "  scorecard   how good the frozen predictions have been: coverage by level, bias, CRPS\n"                         \
     "\n"                                                                                                               \
     "Rows are only ever added; a correction is a row that names the one it replaces.\n"                                \
@@ -87,6 +88,8 @@ int command_ledger(int argc, char **argv);
     "Options:\n"                                                                                                       \
     "  --table NAME          export: this table alone (needed for csv): scenario, calibration, hypothesis,\n"          \
     "                        prediction, run, sample, verdict, correction\n"                                           \
+    "  --seal HEX            check: a seal that was noted earlier must still be there. Without one, who makes all\n"   \
+    "                        seals after a changed row anew is not found\n"                                            \
     "  --all                 export: also rows that a correction has replaced\n" LEDGER_OPTION_HELP FORMAT_OPTION_HELP \
     "\n"                                                                                                               \
     "Examples:\n"                                                                                                      \

@@ -18,7 +18,17 @@ enum {
 
 void search_question_options_init(struct search_question_options *options)
 {
-    *options = (struct search_question_options){.compile_s = 2, .repeats = 100, .stop_percent = 1, .seed = 1};
+    *options = (struct search_question_options){
+        .compile_s = 2, .repeats = 100, .stop_percent = 1, .level = SEARCH_LEVEL_DEFAULT, .seed = 1};
+}
+
+enum status search_question_ask(struct question *question, const char *scenario_path,
+                                struct question_options *question_options, struct search_question_options *options,
+                                struct error *error)
+{
+    options->level = isnan(question_options->level) ? SEARCH_LEVEL_DEFAULT : question_options->level;
+    question_options->level = QUESTION_LEVEL_DEFAULT;
+    return question_open_timed(question, scenario_path, question_options, error);
 }
 
 /* "time", "learn", "throughput" or "throughput@C=96". */
@@ -93,6 +103,7 @@ enum status search_question_open(struct search_question *self, struct question *
     self->question = question;
     search_options_init(&self->options);
     self->options.seed = options->seed;
+    self->options.interval_level = options->level;
     self->options.stop_gain = options->stop_percent / 100;
     enum status status = read_objective(self, options->objective, error);
     if (status == STATUS_OK && options->vary != NULL) {

@@ -35,7 +35,7 @@ int command_tune(int argc, char **argv);
     "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
     "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
     "                        writes them; repeatable\n"                                                                \
-    "  --budget T            as many as fit into this time, such as 600s\n"                                            \
+    "  --budget T            as many as fit into this time, such as 600s, the best so far included\n"                  \
     "  --batch K             how many at most (default 5), each chosen as if those before it came out as\n"            \
     "                        predicted\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                               \
     "Examples:\n"                                                                                                      \

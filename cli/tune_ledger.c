@@ -105,49 +105,54 @@ static bool take_assignments(const struct scenario *scenario, const char *text, 
     return true;
 }
 
-static enum status take_forecast(void *context, const void *record, struct error *error)
-{
-    const struct ledger_prediction *prediction = record;
-    struct search_run *run = context;
-    (void)error;
-    run->forecast_lo = prediction->low;
-    run->forecast_hi = prediction->high;
-    return STATUS_OK;
-}
-
 struct reader {
     struct tune_ledger *tune;
     struct search_question *search;
+    struct search_run run;
 };
+
+/* One of another level says nothing of today's intervals. */
+static enum status take_forecast(void *context, const void *record, struct error *error)
+{
+    const struct ledger_prediction *prediction = record;
+    struct reader *reader = context;
+    (void)error;
+    if (fabs(prediction->level - reader->search->options.interval_level) < 1e-6) {
+        reader->run.forecast_lo = prediction->low;
+        reader->run.forecast_hi = prediction->high;
+    }
+    return STATUS_OK;
+}
 
 static enum status take_run(void *context, const void *record, struct error *error)
 {
-    const struct reader *reader = context;
+    struct reader *reader = context;
     const struct ledger_run *row = record;
     struct search_question *search = reader->search;
+    struct search_run *run = &reader->run;
     double values[QUESTION_VALUES_MAX];
-    struct search_run run = {.config = UINT32_MAX, .forecast_lo = (double)NAN, .forecast_hi = (double)NAN};
+    *run = (struct search_run){.config = UINT32_MAX, .forecast_lo = (double)NAN, .forecast_hi = (double)NAN};
     memcpy(values, search->space.configs.values, sizeof *values * search->space.variable_count);
     if (take_assignments(search->question->scenario, row->config, values) &&
         take_assignments(search->question->scenario, row->condition, values)) {
-        run.config = search_scenario_find(&search->space, values);
+        run->config = search_scenario_find(&search->space, values);
     }
-    if (run.config == UINT32_MAX) {
+    if (run->config == UINT32_MAX) {
         search->other_runs++;
         return STATUS_OK;
     }
     enum status status = STATUS_OK;
     if (row->prediction > 0) {
         const struct ledger_filter filters[] = {{"id", row->prediction, NULL}, {NULL, 0, NULL}};
-        status = ledger_each(reader->tune->ledger, LEDGER_PREDICTION, filters, false, take_forecast, &run, error);
+        status = ledger_each(reader->tune->ledger, LEDGER_PREDICTION, filters, false, take_forecast, reader, error);
     }
-    const double lo = run.forecast_lo, hi = run.forecast_hi;
-    run.forecast_lo = search_engine_value(search, search->is_throughput ? hi : lo);
-    run.forecast_hi = search_engine_value(search, search->is_throughput ? lo : hi);
-    run.failed = strcmp(row->status, "ok") != 0 || !isfinite(row->median);
-    run.value = run.failed ? (double)NAN : search_engine_value(search, row->median);
+    const double lo = run->forecast_lo, hi = run->forecast_hi;
+    run->forecast_lo = search_engine_value(search, search->is_throughput ? hi : lo);
+    run->forecast_hi = search_engine_value(search, search->is_throughput ? lo : hi);
+    run->failed = strcmp(row->status, "ok") != 0 || !isfinite(row->median);
+    run->value = run->failed ? (double)NAN : search_engine_value(search, row->median);
     search->read_runs++;
-    return status == STATUS_OK ? search_engine_tell(search->engine, &run, error) : status;
+    return status == STATUS_OK ? search_engine_tell(search->engine, run, error) : status;
 }
 
 enum status tune_ledger_read(struct tune_ledger *tune, struct search_question *search, struct error *error)
@@ -157,7 +162,7 @@ enum status tune_ledger_read(struct tune_ledger *tune, struct search_question *s
                                             {"source", 0, tune->source},
                                             {"quantity", 0, search_value_name(search)},
                                             {NULL, 0, NULL}};
-    struct reader reader = {tune, search};
+    struct reader reader = {.tune = tune, .search = search};
     return ledger_each(tune->ledger, LEDGER_RUN, filters, false, take_run, &reader, error);
 }
 

@@ -49,13 +49,6 @@ static const struct {
     {REQUEST_TRACE_MOONCAKE, {"timestamp", "input_length", "output_length"}, SECONDS_PER_MS},
 };
 
-const char *request_trace_layout_name(enum request_trace_layout layout)
-{
-    static const char *const names[] = {"own columns", "Azure columns", "Mooncake columns", "Mooncake JSON lines"};
-
-    return names[layout];
-}
-
 static enum status bad(const struct request_trace *trace, struct error *error, const char *what)
 {
     return error_set_at(error, STATUS_BAD_DATA, trace->name, trace->line, 0, "%s", what);
