@@ -30,19 +30,28 @@ struct campaign_item {
     bool is_reference;
 };
 
-struct campaign_state {
-    const struct campaign_plan *plan;
-    const struct campaign_options *options;
-    struct campaign_progress *progress;
+/* A folder that rows go to, and the worker that makes them. */
+struct campaign_session {
+    struct campaign_options options;
     struct device_catalogue *catalogue;
     struct measure_compiler *compiler;
     struct campaign_process process;
     struct measure_facts facts;
+    unsigned restarts;
+    bool described; /* provenance.json is written */
+    int lock;       /* -1: not locked */
+    struct sigaction before;
+    char seal[CAMPAIGN_DIGEST_SIZE]; /* of the last prediction written */
+};
+
+struct campaign_state {
+    const struct campaign_plan *plan;
+    const struct campaign_options *options;
+    struct campaign_progress *progress;
+    struct campaign_session session;
     size_t item_count;
     struct campaign_item *items;
-    unsigned restarts;
     double start_s;
-    char seal[CAMPAIGN_DIGEST_SIZE]; /* of the last prediction written */
 };
 
 static double now_s(void)
@@ -71,26 +80,40 @@ static void shuffle(struct campaign_item *items, size_t count, struct random_str
     }
 }
 
+/* Appends a round, reference runs in front of every so many of it. Small plans have one in every round. */
+static enum status append_round(struct campaign_state *state, const struct campaign_item *round, size_t count,
+                                struct error *error)
+{
+    const struct campaign_plan *plan = state->plan;
+    const size_t every = plan->reference_count ? state->options->reference_every : 0;
+    const size_t references = every ? (count / every + (count % every != 0)) * plan->reference_count : 0;
+    const size_t total = state->item_count + count + references;
+    struct campaign_item *items = realloc(state->items, (total ? total : 1) * sizeof *items);
+    if (!items)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", total);
+    state->items = items;
+    for (size_t i = 0; i < count; i++) {
+        if (every && i % every == 0)
+            for (size_t r = 0; r < plan->reference_count; r++)
+                items[state->item_count++] = (struct campaign_item){&plan->references[r], true};
+        items[state->item_count++] = round[i];
+    }
+    return STATUS_OK;
+}
+
 /* Every repeat is a shuffled round of its own, so that drift and order do not fall on one configuration; what the files
- * already hold is left out. Reference runs come in between. */
+ * already hold is left out. */
 static enum status make_items(struct campaign_state *state, const struct campaign_past *past, struct error *error)
 {
     const struct campaign_plan *plan = state->plan;
-    const struct campaign_options *options = state->options;
-    uint32_t repeats = options->repeats ? options->repeats : 1;
-    size_t most = plan->count * repeats, extra = 0;
-    if (options->reference_every && plan->reference_count)
-        extra = (most / options->reference_every + 2) * plan->reference_count;
-    struct campaign_item *items = calloc(most + extra, sizeof *items);
-    struct campaign_item *round = calloc(plan->count, sizeof *round);
+    const uint32_t repeats = state->options->repeats ? state->options->repeats : 1;
+    struct campaign_item *round = calloc(plan->count + 1, sizeof *round);
     struct random_stream random;
-    if (!items || !round) {
-        free(items);
-        free(round);
-        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", most + extra);
-    }
-    random_init(&random, options->seed, 1);
-    for (uint32_t repeat = 0; repeat < repeats; repeat++) {
+    if (!round)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu runs", plan->count);
+    random_init(&random, state->options->seed, 1);
+    enum status status = STATUS_OK;
+    for (uint32_t repeat = 0; repeat < repeats && status == STATUS_OK; repeat++) {
         size_t wanted = 0;
         for (size_t i = 0; i < plan->count; i++) {
             if (campaign_past_count(past, &plan->configs[i]) > repeat)
@@ -99,16 +122,10 @@ static enum status make_items(struct campaign_state *state, const struct campaig
                 round[wanted++].config = &plan->configs[i];
         }
         shuffle(round, wanted, &random);
-        for (size_t i = 0; i < wanted; i++) {
-            if (extra && i % options->reference_every == 0)
-                for (size_t r = 0; r < plan->reference_count; r++)
-                    items[state->item_count++] = (struct campaign_item){&plan->references[r], true};
-            items[state->item_count++] = round[i];
-        }
+        status = append_round(state, round, wanted, error);
     }
     free(round);
-    state->items = items;
-    return STATUS_OK;
+    return status;
 }
 
 static enum status read_past(struct campaign_state *state, struct error *error)
@@ -131,14 +148,14 @@ static enum status read_past(struct campaign_state *state, struct error *error)
  */
 
 /* Resident CTAs per SM by OCC-1 to OCC-9; rounds and tail of uniform CTAs. */
-static void predict_occupancy(const struct campaign_state *state, const struct measure_config *config,
+static void predict_occupancy(const struct campaign_session *session, const struct measure_config *config,
                               const struct measure_resources *resources, struct campaign_prediction *prediction)
 {
     char name[16];
     const struct gpu_device *device;
     struct error error = {0};
-    snprintf(name, sizeof name, "sm_%u%u", state->facts.cc_major, state->facts.cc_minor);
-    if (device_catalogue_find(state->catalogue, name, &device, &error) != STATUS_OK)
+    snprintf(name, sizeof name, "sm_%u%u", session->facts.cc_major, session->facts.cc_minor);
+    if (device_catalogue_find(session->catalogue, name, &device, &error) != STATUS_OK)
         return;
     struct kernel_launch launch = {.grid_ctas = resources->grid_ctas,
                                    .threads = resources->threads,
@@ -160,25 +177,25 @@ static void predict_occupancy(const struct campaign_state *state, const struct m
             used += (size_t)snprintf(prediction->limiters + used, sizeof prediction->limiters - used, "%s%s",
                                      used ? "+" : "", occupancy_limiter_name(bit));
     if (occupancy.ctas_per_sm > 0 && launch.grid_ctas > 0) {
-        double slots = (double)occupancy.ctas_per_sm * state->facts.sm_count;
+        double slots = (double)occupancy.ctas_per_sm * session->facts.sm_count;
         prediction->rounds = ceil((double)launch.grid_ctas / slots);
         prediction->tail_ctas = (double)launch.grid_ctas - (prediction->rounds - 1.0) * slots;
     }
 }
 
 /* compiled: room for what the compiler says. */
-static void predict(struct campaign_state *state, const struct measure_config *config, struct measure_result *compiled,
-                    struct campaign_prediction *prediction)
+static void predict(struct campaign_session *session, const struct measure_config *config,
+                    struct measure_result *compiled, struct campaign_prediction *prediction)
 {
-    const struct campaign_options *options = state->options;
+    const struct campaign_options *options = &session->options;
     struct error error = {0};
     campaign_prediction_init(prediction);
-    unsigned arch = state->facts.cc_major * 10 + state->facts.cc_minor;
-    if (measure_compile(state->compiler, config, arch, state->facts.sm_count, compiled, &error) == STATUS_OK &&
+    unsigned arch = session->facts.cc_major * 10 + session->facts.cc_minor;
+    if (measure_compile(session->compiler, config, arch, session->facts.sm_count, compiled, &error) == STATUS_OK &&
         compiled->outcome == MEASURE_OUTCOME_OK) {
-        predict_occupancy(state, config, &compiled->stages[0], prediction);
+        predict_occupancy(session, config, &compiled->stages[0], prediction);
         if (options->predict)
-            options->predict(options->predict_context, &state->facts, config, compiled, prediction);
+            options->predict(options->predict_context, &session->facts, config, compiled, prediction);
     } else {
         compiled->stage_count = 0;
     }
@@ -187,14 +204,14 @@ static void predict(struct campaign_state *state, const struct measure_config *c
 /* ---- running ------------------------------------------------------------------------------------------------------
  */
 
-static enum status ensure_worker(struct campaign_state *state, struct error *error)
+static enum status ensure_worker(struct campaign_session *session, struct error *error)
 {
-    if (state->process.pid)
+    if (session->process.pid)
         return STATUS_OK;
-    if (state->restarts++ > WORKER_RESTARTS_MAX)
+    if (session->restarts++ > WORKER_RESTARTS_MAX)
         return error_set(error, STATUS_IO, "the worker had to be started more than %d times", WORKER_RESTARTS_MAX);
-    return campaign_process_start(&state->process, state->options->worker_argv, WORKER_START_LIMIT_S, &state->facts,
-                                  error);
+    return campaign_process_start(&session->process, session->options.worker_argv, WORKER_START_LIMIT_S,
+                                  &session->facts, error);
 }
 
 static void report(struct campaign_state *state, const struct campaign_item *item, const struct measure_result *result)
@@ -212,6 +229,40 @@ static void report(struct campaign_state *state, const struct campaign_item *ite
         state->options->report(state->options->report_context, progress);
 }
 
+static enum status describe_session(struct campaign_session *session, struct error *error)
+{
+    if (session->described)
+        return STATUS_OK;
+    session->described = true;
+    return campaign_provenance_write(session->options.directory, &session->facts, &session->options, error);
+}
+
+/* Prediction on the disk, then the run, then its row. */
+static enum status measure_item(struct campaign_session *session, const struct campaign_item *item,
+                                struct measure_result *result, struct error *error)
+{
+    struct campaign_prediction prediction;
+    enum status status = ensure_worker(session, error);
+    if (status == STATUS_OK)
+        status = describe_session(session, error);
+    if (status != STATUS_OK)
+        return status;
+    predict(session, item->config, result, &prediction);
+    struct campaign_row row = {.facts = &session->facts,
+                               .config = item->config,
+                               .result = result,
+                               .prediction = &prediction,
+                               .revision = session->options.revision,
+                               .seed = session->options.seed,
+                               .is_reference = item->is_reference};
+    status = campaign_prediction_append(session->options.directory, &row, session->seal, error);
+    if (status != STATUS_OK)
+        return status;
+    row.seal = session->seal;
+    campaign_process_measure(&session->process, item->config, session->options.config_limit_s, result);
+    return campaign_row_append(session->options.directory, &row, error);
+}
+
 static enum status run_items(struct campaign_state *state, struct error *error)
 {
     struct measure_result *result = calloc(1, sizeof *result);
@@ -219,32 +270,12 @@ static enum status run_items(struct campaign_state *state, struct error *error)
         return error_set(error, STATUS_NO_MEMORY, "no memory for a result");
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < state->item_count; i++) {
-        const struct campaign_item *item = &state->items[i];
-        struct campaign_prediction prediction;
         if (now_s() - state->start_s >= state->options->budget_s ||
             (state->options->run_limit && state->progress->done >= state->options->run_limit))
             break;
-        status = ensure_worker(state, error);
-        if (status == STATUS_OK && i == 0)
-            status = campaign_provenance_write(state->options->directory, &state->facts, state->options, error);
-        if (status != STATUS_OK)
-            break;
-        predict(state, item->config, result, &prediction);
-        struct campaign_row row = {.facts = &state->facts,
-                                   .config = item->config,
-                                   .result = result,
-                                   .prediction = &prediction,
-                                   .revision = state->options->revision,
-                                   .seed = state->options->seed,
-                                   .is_reference = item->is_reference};
-        status = campaign_prediction_append(state->options->directory, &row, state->seal, error);
-        if (status != STATUS_OK)
-            break;
-        row.seal = state->seal;
-        campaign_process_measure(&state->process, item->config, state->options->config_limit_s, result);
-        status = campaign_row_append(state->options->directory, &row, error);
+        status = measure_item(&state->session, &state->items[i], result, error);
         if (status == STATUS_OK)
-            report(state, item, result);
+            report(state, &state->items[i], result);
     }
     free(result);
     return status;
@@ -262,39 +293,121 @@ static enum status lock_directory(const char *directory, int *lock, struct error
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     if (flock(*lock, LOCK_EX | LOCK_NB) != 0) {
         close(*lock);
+        *lock = -1;
         return error_set(error, STATUS_IO, "%s is in use by another campaign", directory);
     }
     return STATUS_OK;
+}
+
+/* End with end_session, also after an error. */
+static void begin_session(struct campaign_session *session, const struct campaign_options *options)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    *session = (struct campaign_session){.options = *options, .lock = -1};
+    sigaction(SIGPIPE, &ignore, &session->before); /* a worker that died is an outcome, not our end */
+}
+
+static enum status take_directory(struct campaign_session *session, struct error *error)
+{
+    const struct campaign_options *options = &session->options;
+    enum status status = lock_directory(options->directory, &session->lock, error);
+    if (status == STATUS_OK)
+        status = device_catalogue_create(&session->catalogue, error);
+    if (status == STATUS_OK)
+        status = measure_compiler_create(options->nvrtc_path, options->cache_directory, &session->compiler, error);
+    return status;
+}
+
+static void end_session(struct campaign_session *session)
+{
+    campaign_process_stop(&session->process);
+    device_catalogue_free(session->catalogue);
+    measure_compiler_free(session->compiler);
+    sigaction(SIGPIPE, &session->before, NULL);
+    if (session->lock >= 0)
+        close(session->lock);
 }
 
 enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
                          struct campaign_progress *progress, struct error *error)
 {
     struct campaign_state state = {.plan = plan, .options = options, .progress = progress, .start_s = now_s()};
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    int lock = -1;
     memset(progress, 0, sizeof *progress);
     progress->budget_s = options->budget_s;
     progress->left_s = NAN;
-    enum status status = lock_directory(options->directory, &lock, error);
-    if (status != STATUS_OK)
-        return status;
-    sigaction(SIGPIPE, &ignore, &before); /* a worker that died is an outcome, not our end */
-    status = device_catalogue_create(&state.catalogue, error);
-    if (status == STATUS_OK)
-        status = measure_compiler_create(options->nvrtc_path, options->cache_directory, &state.compiler, error);
+    begin_session(&state.session, options);
+    enum status status = take_directory(&state.session, error);
     if (status == STATUS_OK)
         status = read_past(&state, error);
     if (status == STATUS_OK)
-        status = campaign_seal_read(options->directory, state.seal, error);
+        status = campaign_seal_read(options->directory, state.session.seal, error);
     progress->left = state.item_count;
     if (status == STATUS_OK)
         status = run_items(&state, error);
-    campaign_process_stop(&state.process);
-    device_catalogue_free(state.catalogue);
-    measure_compiler_free(state.compiler);
+    end_session(&state.session);
     free(state.items);
-    sigaction(SIGPIPE, &before, NULL);
-    close(lock);
     return status;
+}
+
+/* ---- one configuration at a time ----------------------------------------------------------------------------------
+ */
+
+enum status campaign_session_open(const struct campaign_options *options, const struct measure_kernel *kernel,
+                                  struct campaign_session **session, struct error *error)
+{
+    struct campaign_past past = {0};
+    struct campaign_session *self = calloc(1, sizeof *self);
+    *session = NULL;
+    if (!self)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for measuring");
+    begin_session(self, options);
+    enum status status = ensure_worker(self, error); /* first: without a GPU no folder is made */
+    if (status == STATUS_OK)
+        status = take_directory(self, error);
+    if (status == STATUS_OK)
+        status = campaign_past_read(options->directory, kernel, &past, error);
+    campaign_past_release(&past);
+    if (status == STATUS_OK)
+        status = campaign_seal_read(options->directory, self->seal, error);
+    if (status == STATUS_OK)
+        *session = self;
+    else
+        campaign_session_close(self);
+    return status;
+}
+
+const struct measure_facts *campaign_session_facts(const struct campaign_session *session)
+{
+    return &session->facts;
+}
+
+const char *campaign_session_seal(const struct campaign_session *session)
+{
+    return session->seal;
+}
+
+bool campaign_session_has_code(struct campaign_session *session, const struct measure_config *config)
+{
+    struct measure_result *result = calloc(1, sizeof *result);
+    struct error error = {0};
+    const unsigned arch = session->facts.cc_major * 10 + session->facts.cc_minor;
+    const bool has = result && measure_compile(session->compiler, config, arch, session->facts.sm_count, result,
+                                               &error) == STATUS_OK;
+    free(result);
+    return has;
+}
+
+enum status campaign_session_measure(struct campaign_session *session, const struct measure_config *config,
+                                     struct measure_result *result, struct error *error)
+{
+    const struct campaign_item item = {.config = config};
+    return measure_item(session, &item, result, error);
+}
+
+void campaign_session_close(struct campaign_session *session)
+{
+    if (session) {
+        end_session(session);
+        free(session);
+    }
 }

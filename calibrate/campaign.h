@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sha256.h"
 #include "base/status.h"
 #include "kernels/measure.h"
 
@@ -36,10 +37,8 @@ void campaign_plan_release(struct campaign_plan *plan);
 /* ---- prediction -------------------------------------------------------------------------------------------------- */
 
 enum {
-    CAMPAIGN_DIGEST_SIZE = 65
+    CAMPAIGN_DIGEST_SIZE = SHA256_HEX_SIZE
 };
-/* SHA-256 of length bytes as 64 hex digits. Returns out. */
-const char *campaign_digest(const char *text, size_t length, char out[CAMPAIGN_DIGEST_SIZE]);
 
 /* What was said before the run. NaN and -1 where nothing was said. */
 struct campaign_prediction {
@@ -91,6 +90,28 @@ struct campaign_options {
  * writing, disk full) is cut off. *progress is the final state. */
 MUST_CHECK enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
                                     struct campaign_progress *progress, struct error *error);
+
+/* ---- one configuration at a time, for who chooses the next by the last ------------------------------------------- */
+
+struct campaign_session; /* opaque */
+
+/* Opens the folder (locked, as by campaign_run) and a worker with its GPU. Of options, budget, order, references and
+ * reporting are not used; what they point to is borrowed. STATUS_MISSING: no GPU. Close with campaign_session_close. */
+MUST_CHECK enum status campaign_session_open(const struct campaign_options *options,
+                                             const struct measure_kernel *kernel, struct campaign_session **session,
+                                             struct error *error);
+const struct measure_facts *campaign_session_facts(const struct campaign_session *session);
+/* Of the last prediction in predictions.csv. */
+const char *campaign_session_seal(const struct campaign_session *session);
+/* Whether its code can be had: by a compiler, built in, or in the cache. Compiles where there is a compiler. */
+bool campaign_session_has_code(struct campaign_session *session, const struct measure_config *config);
+/* Predicts, seals, measures, appends the row. Whatever the configuration does is in result->outcome; only a folder that
+ * cannot be written or a GPU that is gone is an error. */
+MUST_CHECK enum status campaign_session_measure(struct campaign_session *session, const struct measure_config *config,
+                                                struct measure_result *result, struct error *error);
+void campaign_session_close(struct campaign_session *session); /* NULL is fine */
+
+/* ---- worker ------------------------------------------------------------------------------------------------------ */
 
 /* The worker's side: reads configurations from descriptor `in`, one a line, answers on `out`, until `in` ends. device
  * is open; the worker closes it. Returns the process's exit status. */

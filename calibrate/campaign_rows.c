@@ -419,7 +419,7 @@ static enum status seal_line(const char *line, size_t length, char seal[CAMPAIGN
     text_buffer_append_bytes(&both, line, length);
     bool failed = both.failed;
     if (!failed)
-        campaign_digest(both.text, both.length, seal);
+        sha256_hex(both.text, both.length, seal);
     text_buffer_release(&both);
     return failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a prediction") : STATUS_OK;
 }

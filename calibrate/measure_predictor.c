@@ -168,7 +168,7 @@ static void digest_inputs(const struct measure_predictor *predictor, const struc
     }
     out[0] = '\0';
     if (!text.failed)
-        (void)campaign_digest(text.text, text.length, out);
+        (void)sha256_hex(text.text, text.length, out);
     text_buffer_release(&text);
 }
 

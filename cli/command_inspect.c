@@ -2,6 +2,7 @@
  * `occam inspect`: what files of evidence say, as a table, as a table of loops or measurements, as a curve, or as a
  * scenario. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +126,7 @@ static enum status write_launch_scenario(const struct inspection *self, const ch
                                          struct error *error)
 {
     (void)unused;
-    return inspect_launch_scenario(self->rows.launch, self->rows.other_launches, stream, error);
+    return inspect_launch_scenario(&self->rows, stream, error);
 }
 
 static enum status write_measurements(const struct inspection *self, const char *unused, FILE *stream,
@@ -152,18 +153,26 @@ static enum status write_text(const char *path, const char *text, size_t size, s
     return STATUS_OK;
 }
 
+/* *text is the caller's to free, also after an error. */
+static enum status write_memory(const struct inspection *self, file_writer *writer, const char *table, char **text,
+                                size_t *size, struct error *error)
+{
+    FILE *memory = open_memstream(text, size);
+    if (memory == NULL)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the answer");
+    enum status status = writer(self, table, memory, error);
+    if (fclose(memory) != 0 && status == STATUS_OK)
+        status = error_set(error, STATUS_NO_MEMORY, "no memory for the answer");
+    return status;
+}
+
 /* The whole text first: what cannot be answered leaves a file that was there as it is. */
 static enum status write_file(const struct inspection *self, const char *path, file_writer *writer, const char *table,
                               struct error *error)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL)
-        return error_set(error, STATUS_NO_MEMORY, "no memory for %s", path);
-    enum status status = writer(self, table, memory, error);
-    if (fclose(memory) != 0 && status == STATUS_OK)
-        status = error_set(error, STATUS_NO_MEMORY, "no memory for %s", path);
+    enum status status = write_memory(self, writer, table, &text, &size, error);
     if (status == STATUS_OK)
         status = write_text(path, text, size, error);
     free(text);
@@ -176,6 +185,11 @@ static enum status check_scenario_path(const char *output, const char **ending, 
     *ending = length > 5 && strcmp(output + length - 5, ".yaml") == 0 ? output + length - 5 : NULL;
     return *ending != NULL ? STATUS_OK
                            : error_set(error, STATUS_USAGE, "option --output: a scenario's name ends in .yaml");
+}
+
+static const char *next_step(const struct inspection *self)
+{
+    return self->rows.launch != NULL && !isnan(self->rows.fit.turns) ? "" : " says what to answer";
 }
 
 /* "dir/k.yaml": the table is "dir/k.csv", called "k.csv" in the scenario. */
@@ -197,7 +211,7 @@ static enum status write_scenario(const struct inspection *self, const char *out
     if (status == STATUS_OK && self->rows.launch != NULL)
         inspect_print_launch(self->rows.launch, self->rows.other_launches, "", stdout);
     if (status == STATUS_OK)
-        (void)printf("%s, %s: occam predict %s says what to answer\n", output, path.text, output);
+        (void)printf("%s, %s: occam predict %s%s\n", output, path.text, output, next_step(self));
     text_buffer_release(&path);
     return status;
 }
@@ -211,7 +225,7 @@ static enum status write_launch(const struct inspection *self, const char *outpu
     if (status == STATUS_OK)
         inspect_print_launch(self->rows.launch, self->rows.other_launches, "", stdout);
     if (status == STATUS_OK)
-        (void)printf("%s: occam predict %s says what to answer\n", output, output);
+        (void)printf("%s: occam predict %s%s\n", output, output, next_step(self));
     return status;
 }
 
@@ -263,11 +277,25 @@ static enum status need_code(const struct inspection *self, struct error *error)
                : error_set(error, STATUS_USAGE, "no compiled code among the files: there are no loops");
 }
 
+/* Turns of the loop from the time of the launch: what the scenario itself predicts is solved for them. */
+static enum status fit_turns(struct inspection *self, file_writer *writer, struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    self->rows.fit.turns = 1; /* any number: it is what is solved for */
+    enum status status = write_memory(self, writer, NULL, &text, &size, error);
+    if (status == STATUS_OK)
+        inspect_fit_turns(text, size, inspect_time_us(self->rows.launch), &self->rows.fit);
+    free(text);
+    return status;
+}
+
 /* A launch among the claims gives the scenario its grid and its GPU, and chooses the variants that explain it. */
 static enum status answer_scenario(struct inspection *self, const struct inspect_options *options, struct error *error)
 {
     bool explained = false;
     struct inspect_rows *rows = &self->rows;
+    rows->fit = (struct inspect_fit){.turns = NAN};
     enum status status = inspect_launch_choose(&self->claims, &rows->launch, &rows->other_launches, error);
     if (status == STATUS_OK && rows->launch != NULL) {
         status = inspect_launch_device(rows->launch, self->device, error);
@@ -280,14 +308,19 @@ static enum status answer_scenario(struct inspection *self, const struct inspect
         if (rows->count > 0)
             (void)fprintf(stderr, "occam: inspect: no compiled variant explains this launch: the scenario is of the "
                                   "launch alone (occam reconcile says why)\n");
+        status = fit_turns(self, write_launch_scenario, error);
+        if (status != STATUS_OK)
+            return status;
         return options->output != NULL ? write_launch(self, options->output, error)
                                        : write_launch_scenario(self, NULL, stdout, error);
     }
     status = need_code(self, error);
+    if (status == STATUS_OK && rows->launch != NULL)
+        status = fit_turns(self, write_code_scenario, error);
     if (status != STATUS_OK)
         return status;
     return options->output != NULL ? write_scenario(self, options->output, error)
-                                   : inspect_scenario(rows, "loops.csv", stdout, error);
+                                   : inspect_scenario(rows, NULL, stdout, error);
 }
 
 static enum status answer(struct inspection *self, const struct inspect_options *options, struct error *error)

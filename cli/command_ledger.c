@@ -13,7 +13,7 @@
 #include "cli/report.h"
 
 struct ledger_options {
-    const char *ledger, *table;
+    const char *ledger, *table, *seal;
     bool all;
     double id; /* of show */
     enum output_format format;
@@ -268,21 +268,48 @@ static void record_finding(void *context, const char *text)
     report_end(context);
 }
 
+/* Not among the seals: the rows were written anew, or it is of another ledger. */
+static enum status find_seal(struct ledger *ledger, const struct ledger_options *options, struct report *report,
+                             uint64_t *findings, struct error *error)
+{
+    bool has = true;
+    const enum status status = options->seal != NULL ? ledger_has_seal(ledger, options->seal, &has, error) : STATUS_OK;
+    if (status == STATUS_OK && !has) {
+        char text[160];
+        (void)snprintf(text, sizeof text, "there is no seal %.70s: rows before it were written anew, or it is of another ledger",
+                       options->seal);
+        ++*findings;
+        if (options->format == OUTPUT_FORMAT_TEXT) {
+            print_finding(NULL, text);
+        } else {
+            record_finding(report, text);
+        }
+    }
+    return status;
+}
+
 static enum status check(struct ledger *ledger, const struct ledger_options *options, struct error *error)
 {
     const bool is_text = options->format == OUTPUT_FORMAT_TEXT;
     struct report report = {0};
+    char last[SHA256_HEX_SIZE];
     uint64_t findings = 0;
     report_string(&report, "ledger", ledger_path(ledger));
     report_begin_rows(&report, "findings");
     enum status status =
         ledger_check(ledger, is_text ? print_finding : record_finding, is_text ? NULL : &report, &findings, error);
+    status = status == STATUS_OK ? find_seal(ledger, options, &report, &findings, error) : status;
     report_end(&report);
     report_bool(&report, "sound", findings == 0);
+    status = status == STATUS_OK ? ledger_last_seal(ledger, last, error) : status;
+    report_string(&report, "last_seal", status == STATUS_OK ? last : NULL);
     if (status == STATUS_OK && !is_text) {
         status = report_print(&report, options->format, "findings", stdout, error);
     } else if (status == STATUS_OK && findings == 0) {
         printf("%s: sound\n", ledger_path(ledger));
+        if (last[0] != '\0') {
+            printf("last seal %s\n", last);
+        }
     }
     if (status == STATUS_OK && findings > 0) {
         status = error_set(error, STATUS_TOLERANCE_FAILED, "ledger %s: %llu finding%s", ledger_path(ledger),
@@ -318,6 +345,9 @@ static enum status check_words(struct ledger_options *options, struct error *err
     if (strcmp(what, "export") != 0 && (options->table != NULL || options->all)) {
         return error_set(error, STATUS_USAGE, "option --%s goes with export", options->table != NULL ? "table" : "all");
     }
+    if (strcmp(what, "check") != 0 && options->seal != NULL) {
+        return error_set(error, STATUS_USAGE, "option --seal goes with check");
+    }
     if (strcmp(what, "show") == 0) {
         const bool is_id = options->operands.count == 2 &&
                            number_parse(options->operands.items[1], &options->id) == STATUS_OK && options->id >= 1 &&
@@ -342,6 +372,7 @@ int command_ledger(int argc, char **argv)
     struct ledger_options options = {0};
     const struct option_row rows[] = {
         {.name = "table", .kind = OPTION_TEXT, .target = &options.table},
+        {.name = "seal", .kind = OPTION_TEXT, .target = &options.seal},
         {.name = "all", .kind = OPTION_FLAG, .target = &options.all},
         {.name = "ledger", .kind = OPTION_TEXT, .target = &options.ledger},
         {.name = "format", .kind = OPTION_FORMAT, .target = &options.format},

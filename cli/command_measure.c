@@ -18,7 +18,6 @@
 #include "cli/report.h"
 
 enum {
-    PROGRAM_PATH_SIZE = 4096,
     BAR_CELLS = 20,
     FAKE_SMS = 37
 };
@@ -225,15 +224,24 @@ static enum status print_summary(const struct measure_source *source, const stru
     return status;
 }
 
-/* This very program, its own arguments, and the word that makes it the worker. */
-static enum status make_worker_argv(int argc, char **argv, char program[PROGRAM_PATH_SIZE], char *word, char ***worker,
-                                    struct error *error)
+enum status measure_program_path(char program[MEASURE_PROGRAM_PATH_SIZE], struct error *error)
 {
-    ssize_t length = readlink("/proc/self/exe", program, PROGRAM_PATH_SIZE - 1);
+    ssize_t length = readlink("/proc/self/exe", program, MEASURE_PROGRAM_PATH_SIZE - 1);
 
     if (length <= 0)
         return error_set(error, STATUS_IO, "the program's own file is not found: %s", strerror(errno));
     program[length] = '\0';
+    return STATUS_OK;
+}
+
+/* This very program, its own arguments, and the word that makes it the worker. */
+static enum status make_worker_argv(int argc, char **argv, char program[MEASURE_PROGRAM_PATH_SIZE], char *word,
+                                    char ***worker, struct error *error)
+{
+    enum status status = measure_program_path(program, error);
+
+    if (status != STATUS_OK)
+        return status;
     *worker = calloc((size_t)argc + 3, sizeof **worker);
     if (*worker == NULL)
         return error_set(error, STATUS_NO_MEMORY, "no memory for the worker's arguments");
@@ -375,7 +383,7 @@ static enum status answer(int argc, char **argv, struct measure_request *request
     struct measure_source source = {0};
     struct campaign_plan plan = {0};
     struct measure_fake_plan fault = {0};
-    char program[PROGRAM_PATH_SIZE], word[] = MEASURE_WORKER_WORD, **worker = NULL;
+    char program[MEASURE_PROGRAM_PATH_SIZE], word[] = MEASURE_WORKER_WORD, **worker = NULL;
     size_t bad = 0;
     enum status status = fault_read(request->fault, &fault, error);
 

@@ -24,11 +24,13 @@ struct propose_options {
 struct answer {
     struct search_question search;
     struct search_proposal proposals[SEARCH_BATCH_MAX];
-    size_t count;
+    size_t count, left; /* listed; proposed before the budget was looked at */
     struct search_summary summary;
-    struct search_proposal incumbent;
+    struct search_proposal incumbent; /* the best that was measured, else the scenario's own configuration */
     bool has_incumbent;
-    double cost_s; /* of the proposals */
+    bool over_budget;  /* the incumbent would not fit behind the proposals */
+    double cost_s;     /* of the proposals */
+    double cheapest_s; /* NaN: there is none */
 };
 
 static enum status read_measured(struct search_question *search, const struct text_list *files, struct error *error)
@@ -45,17 +47,53 @@ static enum status read_measured(struct search_question *search, const struct te
                            search->other_runs);
 }
 
-/* As many of them as the budget pays for, at least one. */
+/* What the scenario itself has, where nothing was measured yet: whatever is found later is compared with it. */
+static void find_incumbent(struct answer *answer)
+{
+    struct search_question *search = &answer->search;
+    answer->has_incumbent = search_engine_incumbent(search->engine, &answer->incumbent);
+    if (answer->has_incumbent) {
+        return;
+    }
+    const uint32_t own = search_scenario_find(&search->space, search->question->values);
+    if (own != UINT32_MAX) {
+        answer->has_incumbent = true;
+        if (!search_engine_describe(search->engine, own, &answer->incumbent)) {
+            answer->incumbent = (struct search_proposal){.config = own,
+                                                         .value = (double)NAN,
+                                                         .value_lo = (double)NAN,
+                                                         .value_hi = (double)NAN,
+                                                         .feasible_probability = 1,
+                                                         .best_probability = (double)NAN,
+                                                         .cost_s = search->costs_s[own]};
+        }
+        answer->incumbent.reason = SEARCH_REASON_SETTLE;
+        answer->incumbent.gain_fraction = answer->incumbent.gain_per_s = (double)NAN;
+    }
+}
+
+/* Drops what the budget does not pay for, best first; the incumbent's run keeps its share where something else fits
+ * beside it. */
 static void keep_to_budget(struct answer *answer, double budget_s)
 {
+    const double all = budget_s > 0 ? budget_s : HUGE_VAL;
+    const double again = answer->has_incumbent ? answer->incumbent.cost_s : 0;
     size_t kept = 0;
-    for (; kept < answer->count; kept++) {
-        if (kept > 0 && budget_s > 0 && answer->cost_s + answer->proposals[kept].cost_s > budget_s) {
-            break;
+    answer->cheapest_s = answer->has_incumbent ? again : HUGE_VAL;
+    for (size_t i = 0; i < answer->count; i++) {
+        answer->cheapest_s = fmin(answer->cheapest_s, answer->proposals[i].cost_s);
+    }
+    const double share = answer->has_incumbent && again + answer->cheapest_s <= all ? all - again : all;
+    for (size_t i = 0; i < answer->count; i++) {
+        const bool is_again = answer->has_incumbent && answer->proposals[i].config == answer->incumbent.config;
+        if (answer->cost_s + answer->proposals[i].cost_s <= (is_again ? all : share)) {
+            answer->cost_s += answer->proposals[i].cost_s;
+            answer->proposals[kept++] = answer->proposals[i];
         }
-        answer->cost_s += answer->proposals[kept].cost_s;
     }
     answer->count = kept;
+    answer->over_budget = answer->has_incumbent && answer->cost_s + again > all;
+    answer->cheapest_s = isfinite(answer->cheapest_s) ? answer->cheapest_s : (double)NAN;
 }
 
 static enum status record_rows(struct answer *answer, struct report *report, struct error *error)
@@ -96,8 +134,9 @@ static enum status record(struct answer *answer, struct report *report, struct e
     report_bool(report, "stop", summary->stop);
     report_number(report, "interval_level", answer->search.options.interval_level);
     report_number(report, "cost_s", answer->cost_s);
+    report_number(report, "cheapest_s", answer->cheapest_s);
     enum status status = record_rows(answer, report, error);
-    if (status == STATUS_OK && answer->has_incumbent) {
+    if (status == STATUS_OK && answer->has_incumbent && !answer->over_budget) {
         report_begin_object(report, "again");
         status = search_record_proposal(&answer->search, report, &answer->incumbent, error);
         report_end(report);
@@ -128,16 +167,38 @@ static void print_head(const struct answer *answer)
     }
 }
 
+static void print_again(const struct answer *answer)
+{
+    const struct search_proposal *again = &answer->incumbent;
+    char text[1024];
+    if (!answer->has_incumbent || (answer->count == 0 && answer->left > 0)) {
+        return;
+    }
+    (void)search_config_text(&answer->search, again->config, text, sizeof text);
+    if (answer->over_budget) {
+        printf("\nNo room in the budget for %s%s (%.3g s)\n",
+               answer->summary.has_best ? "the best so far again: " : "the scenario's own configuration: ", text,
+               again->cost_s);
+    } else if (answer->summary.has_best) {
+        printf("\nAgain, to settle what noise leaves open: %s (expected %.3g %%, %.3g s)%s\n", text,
+               100 * again->gain_fraction, again->cost_s,
+               again->gain_fraction > 0 ? "" : "; no scatter of runs is known yet");
+    } else {
+        printf("\nAlso the scenario's own configuration, for what is found to be compared with: %s", text);
+        if (isfinite(again->value)) {
+            char value[32];
+            printf(" (%s %s expected, %.3g s)",
+                   number_format_digits(search_shown_value(&answer->search, again->value), 4, value),
+                   answer->search.is_throughput ? "tokens/s" : "us", again->cost_s);
+        }
+        printf("\n");
+    }
+}
+
 static void print_foot(const struct answer *answer)
 {
     const struct search_summary *summary = &answer->summary;
-    char text[1024];
-    if (answer->has_incumbent) {
-        const struct search_proposal *again = &answer->incumbent;
-        printf("\nAgain, to settle what noise leaves open: %s (expected %.3g %%, %.3g s)%s\n",
-               search_config_text(&answer->search, again->config, text, sizeof text), 100 * again->gain_fraction,
-               again->cost_s, again->gain_fraction > 0 ? "" : "; no scatter of runs is known yet");
-    }
+    print_again(answer);
     if (summary->has_best) {
         printf("Stop rule: the most that a run not made is expected to gain is %.2g %%, %s %.2g %%: %s\n",
                100 * summary->remaining_gain, summary->stop ? "less than" : "not less than",
@@ -162,11 +223,16 @@ static enum status print_text(const struct answer *answer, const struct report *
         {"limiter", "limited by", 0}};
     print_head(answer);
     if (answer->count == 0) {
-        printf("\nEvery configuration was run.\n");
+        if (answer->left == 0) {
+            printf("\nEvery configuration was run.\n");
+        } else {
+            printf("\nNo run fits into the budget: the cheapest costs %.3g s.\n", answer->cheapest_s);
+        }
         print_foot(answer);
         return STATUS_OK;
     }
-    printf("\n");
+    printf("From and to are meant to hold %.3g %% of the runs.\n\n",
+           100 * answer->search.options.interval_level);
     const enum status status =
         report_print_table(report, "proposals", columns, sizeof columns / sizeof columns[0], stdout, error);
     print_foot(answer);
@@ -190,8 +256,9 @@ static enum status propose(struct question *question, const struct propose_optio
                                        &answer->summary, error);
     }
     if (status == STATUS_OK) {
+        answer->left = answer->count;
+        find_incumbent(answer);
         keep_to_budget(answer, options->budget_s);
-        answer->has_incumbent = search_engine_incumbent(answer->search.engine, &answer->incumbent);
         status = record(answer, &report, error);
     }
     if (status == STATUS_OK) {
@@ -207,7 +274,7 @@ static enum status propose(struct question *question, const struct propose_optio
 
 int command_propose(int argc, char **argv)
 {
-    struct propose_options options = {.question = {.level = QUESTION_LEVEL_DEFAULT}};
+    struct propose_options options = {.question = {.level = SEARCH_LEVEL_UNSET}};
     search_question_options_init(&options.search);
     const struct option_row rows[] = {QUESTION_OPTION_ROWS(options.question),
                                       QUESTION_FORMAT_ROW(options.question),
@@ -221,11 +288,7 @@ int command_propose(int argc, char **argv)
     enum status status =
         options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
     if (status == STATUS_OK) {
-        status = question_open(&question, operands.items[0], &options.question, &error);
-    }
-    if (status == STATUS_OK && !question.timed) {
-        error = question.untimed;
-        status = error.status;
+        status = search_question_ask(&question, operands.items[0], &options.question, &options.search, &error);
     }
     if (status == STATUS_OK) {
         status = propose(&question, &options, &error);

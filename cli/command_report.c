@@ -121,6 +121,7 @@ static void propose(struct report_answer *answer)
         return;
     }
     search_question_options_init(&options);
+    options.level = question->level; /* as everywhere in the report */
     status = search_question_open(&answer->search, question, &options, &reason);
     for (size_t i = 0; i < answer->tables->count && status == STATUS_OK; i++)
         if (report_table_has_knobs(answer->tables->items[i], question->scenario))

@@ -11,16 +11,19 @@
 #include "cli/command.h"
 #include "cli/search_question.h"
 #include "cli/search_texts.h"
+#include "cli/tune_kernels.h"
 #include "cli/tune_ledger.h"
 
 enum {
     FAILURES_IN_A_ROW_MAX = 10, /* from the first run on: then something else than the configurations is wrong */
     RUNS_BEFORE_STOP = 2
 };
+#define MEASURED_LIMIT_S 30.0 /* of one configuration, where our own kernels are run */
 
 struct tune_options {
     struct question_options question;
     struct search_question_options search;
+    struct tune_kernels_options kernels;
     const char *run, *record, *unit, *ledger;
     uint64_t runs;
     double budget_s, limit_s;
@@ -30,6 +33,7 @@ struct tune {
     struct search_question search;
     const struct tune_options *options;
     const char *names[QUESTION_VALUES_MAX];
+    struct tune_kernels *kernels; /* NULL: a command or a table gives the results */
     struct tune_table *table;
     struct tune_store store;
     struct tune_ledger ledger;
@@ -47,6 +51,9 @@ struct outcome {
     const char *name;
     double shown; /* NaN unless ok */
     char note[200];
+    const double *samples;
+    size_t sample_count;
+    const char *provenance;
 };
 
 static const double *values_of(const struct tune *tune, uint32_t config)
@@ -72,10 +79,28 @@ static enum status run_command(struct tune *tune, uint32_t config, struct outcom
     return status;
 }
 
+static enum status run_kernel(struct tune *tune, uint32_t config, struct outcome *outcome, struct error *error)
+{
+    struct tune_measurement measured;
+    const enum status status = tune_kernels_run(tune->kernels, values_of(tune, config), &measured, error);
+    if (status == STATUS_OK) {
+        *outcome = (struct outcome){.name = measured.outcome,
+                                    .shown = measured.time_us,
+                                    .samples = measured.samples_us,
+                                    .sample_count = measured.sample_count,
+                                    .provenance = measured.provenance};
+        (void)snprintf(outcome->note, sizeof outcome->note, "%s", measured.note);
+    }
+    return status;
+}
+
 static enum status run_config(struct tune *tune, const struct search_proposal *proposal, struct outcome *outcome,
                               struct error *error)
 {
     *outcome = (struct outcome){.name = "failed", .shown = (double)NAN};
+    if (tune->kernels != NULL) {
+        return run_kernel(tune, proposal->config, outcome, error);
+    }
     if (tune->search.replayed == NULL) {
         return run_command(tune, proposal->config, outcome, error);
     }
@@ -153,6 +178,9 @@ static enum status run_once(struct tune *tune, const struct search_proposal *pro
     row.outcome = outcome.name;
     row.value = outcome.shown;
     row.note = outcome.note;
+    row.samples = outcome.samples;
+    row.sample_count = outcome.sample_count;
+    row.provenance = outcome.provenance;
     status = keep(tune, &row, error);
     if (status == STATUS_OK) {
         const struct search_run run = {.config = proposal->config,
@@ -183,6 +211,9 @@ static enum status loop(struct tune *tune, struct error *error)
         size_t count = 0;
         status = search_engine_propose(tune->search.engine, 1, &proposal, &count, &tune->summary, error);
         const size_t good = tune->summary.runs - tune->summary.failures;
+        if (tune->kernels != NULL) {
+            tune->spent_s = tune_kernels_spent_s(tune->kernels); /* the GPU is held all the while */
+        }
         if (status != STATUS_OK) {
             break;
         }
@@ -207,12 +238,20 @@ static enum status open_record(struct tune *tune, struct error *error)
     for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
         tune->names[v] = scenario_variable_get(scenario, v)->name;
     }
+    const struct tune_options *options = tune->options;
     enum status status = STATUS_OK;
-    if (tune->options->ledger != NULL) {
-        status = tune_ledger_open(&tune->ledger, tune->options->ledger, tune->search.question,
-                                  tune->options->run ? tune->options->run : tune->options->search.replay, error);
+    if (options->ledger != NULL || tune->kernels != NULL) {
+        status = tune_ledger_open(&tune->ledger, options->ledger, tune->search.question,
+                                  tune->kernels  ? tune->kernels->source
+                                  : options->run ? options->run
+                                                 : options->search.replay,
+                                  error);
     }
-    if (status != STATUS_OK || tune->options->record == NULL) {
+    if (status == STATUS_OK && tune->ledger.ledger != NULL && options->record == NULL &&
+        options->search.replay == NULL) {
+        status = tune_ledger_read(&tune->ledger, &tune->search, error);
+    }
+    if (status != STATUS_OK || options->record == NULL) {
         return status;
     }
     status = tune_table_open(tune->options->record, tune->names, scenario_variable_count(scenario),
@@ -256,6 +295,7 @@ static void finish(struct tune *tune, struct report *report)
     report_integer(report, "failed", (int64_t)summary->failures);
     report_integer(report, "forecasts", (int64_t)summary->forecasts);
     report_integer(report, "forecasts_inside", (int64_t)summary->forecasts_inside);
+    report_number(report, "interval_level", tune->search.options.interval_level);
     report_number(report, "spent_s", tune->spent_s);
     report_string(report, "end", tune->end);
 }
@@ -271,25 +311,37 @@ static void print_end(const struct tune *tune)
                tune->search.is_throughput ? "tokens/s" : "us",
                search_config_text(&tune->search, summary->best_config, text, sizeof text),
                100 * summary->best_probability);
-        printf(
-            "The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (80 %% meant to)\n",
-            100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts);
+        printf("The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
+               "to)\n",
+               100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts,
+               100 * tune->search.options.interval_level);
     }
 }
 
-static enum status tune_space(struct question *question, const struct tune_options *options, struct error *error)
+static enum status tune_space(struct question *question, const struct tune_options *options,
+                              struct tune_kernels *kernels, struct error *error)
 {
     struct tune *tune = calloc(1, sizeof *tune);
     if (tune == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for a search");
     }
     tune->options = options;
+    tune->kernels = kernels;
     enum status status = search_question_open(&tune->search, question, &options->search, error);
     status = status == STATUS_OK ? read_unit(tune, error) : status;
     status = status == STATUS_OK ? open_record(tune, error) : status;
     if (status == STATUS_OK) {
         report_string(&tune->report, "scenario", scenario_name(question->scenario));
         report_string(&tune->report, "device", question->device->name);
+        if (kernels != NULL) {
+            report_string(&tune->report, "measured_on", tune_kernels_facts(kernels)->gpu_name);
+            report_string(&tune->report, "directory", options->kernels.out);
+            report_string(&tune->report, "ledger", ledger_path(tune->ledger.ledger));
+        }
+        report_integer(&tune->report, "taken_from_before", (int64_t)tune->search.read_runs);
+        if (tune->search.read_runs > 0 && options->question.format == OUTPUT_FORMAT_TEXT) {
+            printf("%zu runs from before\n", tune->search.read_runs);
+        }
         report_begin_rows(&tune->report, "runs");
         status = loop(tune, error);
     }
@@ -310,29 +362,99 @@ static enum status tune_space(struct question *question, const struct tune_optio
 }
 
 /* A name in braces that is none is told before anything is run. */
-static enum status check_options(const struct question *question, const struct tune_options *options,
-                                 struct error *error)
+static enum status check_command(const struct question *question, const char *command, struct error *error)
 {
     const char *names[QUESTION_VALUES_MAX];
     const size_t count = scenario_variable_count(question->scenario);
     struct text_buffer ignored = {0};
-    if ((options->run == NULL) == (options->search.replay == NULL)) {
-        return error_set(error, STATUS_USAGE, "give --run 'COMMAND {knob} ...' or --replay TABLE");
-    }
-    if (options->run == NULL) {
-        return STATUS_OK;
-    }
     for (size_t v = 0; v < count; v++) {
         names[v] = scenario_variable_get(question->scenario, v)->name;
     }
-    const enum status status = user_command_fill(options->run, names, question->values, count, &ignored, error);
+    const enum status status = user_command_fill(command, names, question->values, count, &ignored, error);
     text_buffer_release(&ignored);
+    return status;
+}
+
+static bool measures(const struct tune_options *options)
+{
+    return options->run == NULL && options->search.replay == NULL;
+}
+
+static enum status check_options(const struct question *question, struct tune_options *options, struct error *error)
+{
+    struct tune_kernels_options *kernels = &options->kernels;
+    if (options->run != NULL && options->search.replay != NULL) {
+        return error_set(error, STATUS_USAGE, "--run and --replay: results come from one of them");
+    }
+    if (!measures(options)) {
+        return kernels->out || kernels->cache || kernels->nvrtc || kernels->backend || kernels->fault
+                   ? error_set(error, STATUS_USAGE,
+                               "--output, --cache, --nvrtc and --device-backend are for runs of our own kernels, "
+                               "without --run and --replay")
+               : options->run != NULL ? check_command(question, options->run, error)
+                                      : STATUS_OK;
+    }
+    if (options->search.objective != NULL && strncmp(options->search.objective, "throughput", 10) == 0) {
+        return error_set(error, STATUS_USAGE,
+                         "runs of a kernel give times: --objective throughput needs --run or --replay");
+    }
+    if (options->unit != NULL) {
+        return error_set(error, STATUS_USAGE, "--unit is of the number that --run reads");
+    }
+    kernels->out = kernels->out ? kernels->out : MEASURE_OUT_DEFAULT;
+    kernels->limit_s = options->limit_s > 0 ? options->limit_s : MEASURED_LIMIT_S;
+    kernels->seed = options->search.seed;
+    return tune_kernels_check(question->scenario, error);
+}
+
+/* The question is asked of the GPU that is here, unless the user names another; then that is said. */
+static enum status take_gpu(struct question *question, const char *scenario, const struct tune_options *options,
+                            struct tune_kernels *kernels, struct error *error)
+{
+    const char *gpu = tune_kernels_facts(kernels)->gpu_name;
+    const struct gpu_device *found = NULL;
+    struct error ignored = {0};
+    const bool known = device_catalogue_find(question->catalogue, gpu, &found, &ignored) == STATUS_OK;
+    if (known && strcmp(found->name, question->device->name) == 0) {
+        return STATUS_OK;
+    }
+    if (!known || options->question.device != NULL || options->question.device_file != NULL) {
+        (void)fprintf(stderr, "occam: tune: this GPU is a %s; what is foretold is of %s\n", gpu,
+                      question->device->title);
+        return STATUS_OK;
+    }
+    char name[128];
+    struct question_options asked = options->question;
+    (void)snprintf(name, sizeof name, "%s", found->name);
+    asked.device = name;
+    question_release(question);
+    *question = (struct question){0};
+    const enum status status = question_open_timed(question, scenario, &asked, error);
+    return status == STATUS_OK ? tune_kernels_take_scenario(kernels, question->scenario, error) : status;
+}
+
+static enum status tune_on_gpu(struct question *question, const char *scenario, struct tune_options *options,
+                               struct error *error)
+{
+    struct tune_kernels *kernels = calloc(1, sizeof *kernels);
+    if (kernels == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a search");
+    }
+    enum status status = tune_kernels_open(kernels, &options->kernels, question->scenario, error);
+    status = status == STATUS_OK ? take_gpu(question, scenario, options, kernels, error) : status;
+    if (status == STATUS_OK) {
+        options->search.narrow = tune_kernels_narrow;
+        options->search.narrow_context = kernels;
+        status = tune_space(question, options, kernels, error);
+    }
+    tune_kernels_release(kernels);
+    free(kernels);
     return status;
 }
 
 int command_tune(int argc, char **argv)
 {
-    struct tune_options options = {.question = {.level = QUESTION_LEVEL_DEFAULT}};
+    struct tune_options options = {.question = {.level = SEARCH_LEVEL_UNSET}, .kernels = {.sample_s = 0.1}};
     search_question_options_init(&options.search);
     const struct option_row rows[] = {QUESTION_OPTION_ROWS(options.question),
                                       QUESTION_FORMAT_ROW(options.question),
@@ -344,21 +466,26 @@ int command_tune(int argc, char **argv)
                                       {0, "unit", OPTION_TEXT, &options.unit, 0, 0},
                                       {0, "runs", OPTION_COUNT, &options.runs, 1, SEARCH_RUNS_MAX},
                                       {0, "budget", OPTION_DURATION, &options.budget_s, 0, 0},
-                                      {0, "config-limit", OPTION_DURATION, &options.limit_s, 0, 0}};
+                                      {0, "config-limit", OPTION_DURATION, &options.limit_s, 0, 0},
+                                      {0, "output", OPTION_TEXT, &options.kernels.out, 0, 0},
+                                      {0, "sample-time", OPTION_DURATION, &options.kernels.sample_s, 0, 0},
+                                      {0, "cache", OPTION_TEXT, &options.kernels.cache, 0, 0},
+                                      {0, "nvrtc", OPTION_TEXT, &options.kernels.nvrtc, 0, 0},
+                                      {0, "device-backend", OPTION_TEXT, &options.kernels.backend, 0, 0},
+                                      {0, "fake-fault", OPTION_TEXT, &options.kernels.fault, 0, 0}};
     struct question question = {0};
     struct operands operands;
     struct error error = {0};
     enum status status =
         options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "SCENARIO", 1, 1, &operands, &error);
     if (status == STATUS_OK) {
-        status = question_open(&question, operands.items[0], &options.question, &error);
-    }
-    if (status == STATUS_OK && !question.timed) {
-        error = question.untimed;
-        status = error.status;
+        status = search_question_ask(&question, operands.items[0], &options.question, &options.search, &error);
     }
     status = status == STATUS_OK ? check_options(&question, &options, &error) : status;
-    status = status == STATUS_OK ? tune_space(&question, &options, &error) : status;
+    if (status == STATUS_OK) {
+        status = measures(&options) ? tune_on_gpu(&question, operands.items[0], &options, &error)
+                                    : tune_space(&question, &options, NULL, &error);
+    }
     question_release(&question);
     return status == STATUS_OK ? 0 : command_fail("tune", &error);
 }

@@ -57,7 +57,8 @@ int command_ledger(int argc, char **argv);
     "  --hypothesis ID       a hypothesis of the ledger\n"                                                             \
     "  --claim DIRECTION     without a hypothesis: what is claimed of the speed (default changes)\n"                   \
     "  --revert              is VARIANT the same as BASE again? restored, not restored, or undecided\n"                \
-    "  --metric COLUMN       the result; ending in _ns, _us, _ms or time_s it is a time, else more is better\n"        \
+    "  --metric COLUMN       the result; a time by its name (_us, _ms, _s, latency) is better the less it is, a\n"     \
+    "                        rate such as tok_s or gb_s the more; the answer says which it was taken for\n"            \
     "  --by COLUMN,...       columns of the conditions; default: the known ones that both files have\n"                \
     "  --level P             of the intervals, and of all verdicts together (default 0.95)\n"                          \
     "  --noise PERCENT       relative standard deviation of a run that was not repeated (default 2)\n"                 \
@@ -72,13 +73,14 @@ int command_ledger(int argc, char **argv);
 
 #define LEDGER_SUMMARY "the record of experiments: list, show, export, check, scorecard"
 #define LEDGER_USAGE                                                                                                   \
-    "ledger [list | show ID | export | check | scorecard] [--table NAME] [--all] [--ledger FILE] "                     \
+    "ledger [list | show ID | export | check | scorecard] [--table NAME] [--all] [--seal HEX] [--ledger FILE] "        \
     "[--format text|json|csv]"
 #define LEDGER_HELP                                                                                                    \
     "  list        hypotheses with their verdicts; the default\n"                                                      \
     "  show ID     one hypothesis: predictions, runs, verdicts\n"                                                      \
     "  export      every row of every table, as text that needs no occam to read, or as JSON\n"                        \
-    "  check       looks for damage; the exit code is 1 when there is any\n"                                           \
+    "  check       looks for damage and for rows that are not as they were written, and prints the last seal, which\n" \
+    "              stands for all rows so far; the exit code is 1 when there is any\n"                                 \
     "  scorecard   how good the frozen predictions have been: coverage by level, bias, CRPS\n"                         \
     "\n"                                                                                                               \
     "Rows are only ever added; a correction is a row that names the one it replaces.\n"                                \
@@ -86,6 +88,8 @@ int command_ledger(int argc, char **argv);
     "Options:\n"                                                                                                       \
     "  --table NAME          export: this table alone (needed for csv): scenario, calibration, hypothesis,\n"          \
     "                        prediction, run, sample, verdict, correction\n"                                           \
+    "  --seal HEX            check: a seal that was noted earlier must still be there. Without one, who makes all\n"   \
+    "                        seals after a changed row anew is not found\n"                                            \
     "  --all                 export: also rows that a correction has replaced\n" LEDGER_OPTION_HELP FORMAT_OPTION_HELP \
     "\n"                                                                                                               \
     "Examples:\n"                                                                                                      \

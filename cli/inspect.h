@@ -16,6 +16,12 @@ struct inspect_row {
     char assumed[768]; /* what the tile loop assumes; or why there is none */
 };
 
+/* Turns of a CTA's loop as a launch's time tells them (MODEL.md EVID-7). */
+struct inspect_fit {
+    double turns;   /* NaN: none */
+    char text[256]; /* why there are none; "" where there are, or nothing had to be fitted */
+};
+
 /* Rows of one kernel stand together, in the order of the files. Borrows the code. */
 struct inspect_rows {
     const struct compiled_code *code;
@@ -25,6 +31,7 @@ struct inspect_rows {
     const struct kernel_claim *launch;
     const char *launch_device;
     size_t other_launches;
+    struct inspect_fit fit;
 };
 
 /* Keeps variants of kernel `kernel` and architecture `arch` ("sm_90", "90a"), each NULL for all. warps: of a CTA, where
@@ -58,6 +65,8 @@ double inspect_knob_value(const struct inspect_rows *rows, size_t row, const cha
 
 /* Text for a quoted YAML string: quotes and backslashes replaced. */
 void inspect_print_quoted(FILE *stream, const char *text);
+/* begin, the text on one line, and a line end: for a comment. */
+void inspect_print_comment(FILE *stream, const char *begin, const char *text);
 /* The scenario's name of a kernel: an identifier of at most 60 bytes. */
 enum {
     INSPECT_NAME_SIZE = 61
@@ -65,8 +74,13 @@ enum {
 const char *inspect_scenario_name(const char *kernel, char out[INSPECT_NAME_SIZE]);
 /* The comment lines that say which launch a scenario describes. */
 void inspect_print_launch(const struct kernel_claim *launch, size_t others, const char *prefix, FILE *stream);
-/* A scenario whose kernel takes launch and loop from `table`, the file of inspect_loop_table as the scenario names it.
- * STATUS_USAGE: variants of several kernels or architectures. */
+/* The scenario's remarks on the launch: which one, how long it took, what was fitted. has_loop: of compiled code. */
+void inspect_print_launch_notes(const struct inspect_rows *rows, bool has_loop, FILE *stream);
+/* How many turns make the scenario's prediction of the launch as long as it was measured. text: the scenario, whose
+ * `iterations` may be any number; time_us: of the launch, NaN unknown. */
+void inspect_fit_turns(const char *text, size_t length, double time_us, struct inspect_fit *fit);
+/* A scenario whose kernel takes launch and loop from `table`, the file of inspect_loop_table as the scenario names it;
+ * NULL: the scenario carries the table itself. STATUS_USAGE: variants of several kernels or architectures. */
 MUST_CHECK enum status inspect_scenario(const struct inspect_rows *rows, const char *table, FILE *stream,
                                         struct error *error);
 

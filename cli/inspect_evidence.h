@@ -50,9 +50,11 @@ MUST_CHECK enum status inspect_launch_choose(const struct inspect_claims *claims
                                              size_t *others, struct error *error);
 /* Keeps the variants that explain the launch, all where none does; *explained says which. */
 void inspect_rows_of_launch(struct inspect_rows *rows, const struct kernel_claim *launch, bool *explained);
-/* A scenario of the launch alone: its loop is left as questions. */
-MUST_CHECK enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t others, FILE *stream,
-                                               struct error *error);
+enum {
+    INSPECT_LOAD_BYTES = 16 /* that a thread loads in a turn, where nothing tells the loop */
+};
+/* A scenario of rows->launch alone: its loop is what rows->fit says, else questions. */
+MUST_CHECK enum status inspect_launch_scenario(const struct inspect_rows *rows, FILE *stream, struct error *error);
 /* The line `device:` for where the launch ran: a GPU that is known, else its architecture. out holds GPU_NAME_SIZE. */
 MUST_CHECK enum status inspect_launch_device(const struct kernel_claim *launch, char *out, struct error *error);
 

@@ -132,6 +132,64 @@ void inspect_print_launch(const struct kernel_claim *launch, size_t others, cons
     }
 }
 
+/* A remark of the scenario; `when` may be NULL. */
+static void begin_note(FILE *stream, const char *when)
+{
+    (void)fputs("  - {", stream);
+    if (when != NULL) {
+        (void)fprintf(stream, "when: \"%s\", ", when);
+    }
+    (void)fputs("text: \"", stream);
+}
+
+static void print_measured(const struct inspect_rows *rows, const char *when, FILE *stream)
+{
+    const struct kernel_claim *launch = rows->launch;
+    char time[QUANTITY_TEXT_SIZE];
+    begin_note(stream, when);
+    (void)fprintf(stream, "the launch took %s%s", quantity_time(inspect_time_us(launch) * 1e-6, time),
+                  launch->time.count > 1 ? " each" : "");
+    if (launch->time.count > 1) {
+        (void)fprintf(stream, " (%llu times)", (unsigned long long)launch->time.count);
+    }
+    (void)fprintf(stream, "%s%s, %s ", rows->launch_device != NULL ? " on " : "",
+                  rows->launch_device != NULL ? rows->launch_device : "", claim_source_name(launch->source));
+    inspect_print_quoted(stream, launch->file);
+    (void)fprintf(stream, "%s", launch->time.is_profiled ? ", serialised and perhaps at lower clocks" : "");
+    if (rows->other_launches > 0) {
+        (void)fprintf(
+            stream,
+            "; of %zu different launches of this kernel it is the one seen most often, the longest of equally "
+            "frequent ones",
+            rows->other_launches + 1);
+    }
+    (void)fputs("\"}\n", stream);
+}
+
+void inspect_print_launch_notes(const struct inspect_rows *rows, bool has_loop, FILE *stream)
+{
+    const struct kernel_claim *launch = rows->launch;
+    char grid[32], turns[32], when[96], time[QUANTITY_TEXT_SIZE];
+    if (!isfinite(inspect_time_us(launch))) {
+        return;
+    }
+    (void)fputs("notes:\n", stream);
+    (void)snprintf(when, sizeof when, "grid == %s", number_format(launch->figures[CLAIM_GRID].low, grid));
+    print_measured(rows, launch->figures[CLAIM_GRID].is_known ? when : NULL, stream);
+    if (isnan(rows->fit.turns)) {
+        return;
+    }
+    (void)snprintf(when, sizeof when, "iterations == %s", number_format(rows->fit.turns, turns));
+    begin_note(stream, when);
+    (void)fprintf(
+        stream,
+        "iterations = %s was fitted to the launch's %s on %s%s: the prediction of this launch is no evidence; "
+        "it carries over to other grids, occupancies and GPUs as far as a CTA's loop stays the same\"}\n",
+        turns, quantity_time(inspect_time_us(launch) * 1e-6, time),
+        rows->launch_device != NULL ? rows->launch_device : "its GPU",
+        has_loop ? "" : ", as if all of it went into loads of 16 bytes per thread and turn");
+}
+
 static void print_exact(FILE *stream, const char *key, const struct claim_value *value, const char *unknown)
 {
     char number[32];
@@ -142,8 +200,28 @@ static void print_exact(FILE *stream, const char *key, const struct claim_value 
     }
 }
 
-enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t others, FILE *stream, struct error *error)
+/* What no launch record tells. Of the loop only the bytes of a CTA count where its time is all that is known, so a turn
+ * is set to a load of each thread and the turns follow from the time. */
+static void print_loop_questions(const struct inspect_rows *rows, FILE *stream)
 {
+    char number[32];
+    const struct claim_value *threads = &rows->launch->figures[CLAIM_THREADS];
+    if (isnan(rows->fit.turns)) {
+        (void)fprintf(stream, "  iterations: {ask: \"turns of the loop per CTA\"}\n"
+                              "  bytes_per_turn: {ask: \"bytes that a CTA loads in a turn\"}\n");
+        if (rows->fit.text[0] != '\0') {
+            inspect_print_comment(stream, "  # not fitted to the launch's time: ", rows->fit.text);
+        }
+        return;
+    }
+    (void)fprintf(stream, "  iterations: %s   # fitted to the launch's time\n", number_format(rows->fit.turns, number));
+    (void)fprintf(stream, "  bytes_per_turn: %s   # assumed: 16 bytes of each thread\n",
+                  number_format(INSPECT_LOAD_BYTES * threads->low, number));
+}
+
+enum status inspect_launch_scenario(const struct inspect_rows *rows, FILE *stream, struct error *error)
+{
+    const struct kernel_claim *launch = rows->launch;
     char name[INSPECT_NAME_SIZE], device[GPU_NAME_SIZE], base[CLAIM_BASE_NAME_SIZE], number[32];
     enum status status = inspect_launch_device(launch, device, error);
     if (status != STATUS_OK) {
@@ -157,17 +235,16 @@ enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t ot
     const bool has_registers = claim_value_is_exact(&launch->figures[CLAIM_REGISTERS]);
     (void)inspect_scenario_name(claim_base_name(launch->name, base), name);
     (void)fprintf(stream, "# Written by occam inspect from a launch record.\n");
-    inspect_print_launch(launch, others, "# ", stream);
+    inspect_print_launch(launch, rows->other_launches, "# ", stream);
     (void)fprintf(
         stream,
         "name: %s\ndevice: %s\n"
         "# What a launch record does not tell: answer with -s NAME=VALUE, or put the number here. The compiled\n"
         "# kernel beside the record (occam inspect RECORD CACHE --as scenario) tells the loop.\n"
-        "workload:\n  grid: %s   # of the launch\n"
-        "  iterations: {ask: \"turns of the loop per CTA\"}\n"
-        "  bytes_per_turn: {ask: \"bytes that a CTA loads in a turn\"}\n"
-        "  distinct_fraction: 1   # assumed: DRAM delivers all of the loop's bytes\n",
+        "workload:\n  grid: %s   # of the launch\n",
         name, device, number_format(launch->figures[CLAIM_GRID].low, number));
+    print_loop_questions(rows, stream);
+    (void)fprintf(stream, "  distinct_fraction: 1   # assumed: DRAM delivers all of the loop's bytes\n");
     if (!has_registers) {
         (void)fprintf(stream, "  cta_registers: {ask: \"registers per thread\"}\n");
     }
@@ -183,6 +260,7 @@ enum status inspect_launch_scenario(const struct kernel_claim *launch, size_t ot
     }
     (void)fprintf(stream, "    loop:\n      iterations: iterations\n      stream: {row_bytes: bytes_per_turn, "
                           "distinct_fraction: distinct_fraction}\n      spill_bytes: unknown\n");
+    inspect_print_launch_notes(rows, false, stream);
     return fflush(stream) == 0 && ferror(stream) == 0
                ? STATUS_OK
                : error_set(error, STATUS_IO, "the scenario cannot be written: %s", strerror(errno));

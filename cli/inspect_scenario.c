@@ -20,7 +20,8 @@ enum {
 
 struct scenario_writer {
     const struct inspect_rows *rows;
-    const char *table;
+    const char *table; /* as the scenario names it */
+    bool embeds;       /* the table stands in the scenario itself */
     FILE *stream;
     struct inspect_knobs knobs;
     char name[NAME_LENGTH_MAX + 1];
@@ -251,6 +252,13 @@ void inspect_print_quoted(FILE *stream, const char *text)
     }
 }
 
+void inspect_print_comment(FILE *stream, const char *begin, const char *text)
+{
+    (void)fputs(begin, stream);
+    inspect_print_quoted(stream, text);
+    (void)fputc('\n', stream);
+}
+
 static void print_ask(const struct scenario_writer *self, const char *name, const char *question)
 {
     (void)fprintf(self->stream, "  %s: {ask: \"", name);
@@ -272,22 +280,34 @@ static void print_launched(const struct scenario_writer *self, const char *name,
     }
 }
 
-static void print_workload(const struct scenario_writer *self)
+static void print_turns(const struct scenario_writer *self)
 {
     const struct code_profile *profile = self->rows->items[0].variant->profile;
-    char turns[256], text[400];
+    char turns[256], text[400], number[32];
+    if (is_known_everywhere(self, "loop.iterations")) {
+        return; /* the table has them */
+    }
+    const bool is_told = profile != NULL && profile->has_loop;
+    (void)snprintf(text, sizeof text, "turns of the %sloop per CTA%s%s", is_told ? "main " : "",
+                   is_told ? "; the code says " : "",
+                   is_told ? code_trip_text(&profile->trip, turns, sizeof turns) : "");
+    if (isnan(self->rows->fit.turns)) {
+        print_ask(self, "iterations", text);
+        if (self->rows->fit.text[0] != '\0') {
+            inspect_print_comment(self->stream, "  # not fitted to the launch's time: ", self->rows->fit.text);
+        }
+    } else {
+        (void)fprintf(self->stream, "  iterations: %s", number_format(self->rows->fit.turns, number));
+        inspect_print_comment(self->stream, "   # fitted to the launch's time; ", text);
+    }
+}
+
+static void print_workload(const struct scenario_writer *self)
+{
     (void)fprintf(self->stream, "# What no compiled file tells: answer with -s NAME=VALUE, or put the number here.\n"
                                 "workload:\n");
     print_launched(self, "grid", CLAIM_GRID, "CTAs of the launch");
-    if (is_known_everywhere(self, "loop.iterations")) {
-        /* The table has them. */
-    } else if (profile != NULL && profile->has_loop) {
-        (void)snprintf(text, sizeof text, "turns of the main loop per CTA; the code says %s",
-                       code_trip_text(&profile->trip, turns, sizeof turns));
-        print_ask(self, "iterations", text);
-    } else {
-        print_ask(self, "iterations", "turns of the loop per CTA");
-    }
+    print_turns(self);
     if (self->rows->launch != NULL) {
         (void)fprintf(self->stream, "  distinct_fraction: 1   # assumed: DRAM delivers all of the loop's bytes; less "
                                     "where CTAs read the same\n");
@@ -431,8 +451,9 @@ const char *inspect_scenario_name(const char *kernel, char out[INSPECT_NAME_SIZE
 static void print_origin(const struct scenario_writer *self)
 {
     const struct compiled_kernel *kernel = &self->rows->items[0].variant->kernel;
-    (void)fprintf(self->stream, "# Written by occam inspect from the compiled code of %zu variant%s; figures in %s.\n",
-                  self->rows->count, self->rows->count == 1 ? "" : "s", self->table);
+    (void)fprintf(self->stream,
+                  "# Written by occam inspect from the compiled code of %zu variant%s; figures in %s%s.\n",
+                  self->rows->count, self->rows->count == 1 ? "" : "s", self->table, self->embeds ? " at the end" : "");
     if (self->rows->launch != NULL) {
         inspect_print_launch(self->rows->launch, self->rows->other_launches, "# ", self->stream);
     }
@@ -446,9 +467,36 @@ static void print_origin(const struct scenario_writer *self)
     }
 }
 
+/* The table as a block of text, each of its lines indented. */
+static enum status print_table(const struct scenario_writer *self, struct error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (memory == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the table of loops");
+    }
+    enum status status = inspect_loop_table(self->rows, memory, error);
+    if (fclose(memory) != 0 && status == STATUS_OK) {
+        status = error_set(error, STATUS_NO_MEMORY, "no memory for the table of loops");
+    }
+    if (status == STATUS_OK) {
+        (void)fprintf(self->stream, "tables:\n  %s: |\n", self->table);
+        for (size_t i = 0; i < length; i++) {
+            if (i == 0 || text[i - 1] == '\n') {
+                (void)fputs("    ", self->stream);
+            }
+            (void)fputc(text[i], self->stream);
+        }
+    }
+    free(text);
+    return status;
+}
+
 enum status inspect_scenario(const struct inspect_rows *rows, const char *table, FILE *stream, struct error *error)
 {
-    struct scenario_writer self = {.rows = rows, .table = table, .stream = stream};
+    struct scenario_writer self = {
+        .rows = rows, .table = table != NULL ? table : "loops.csv", .embeds = table == NULL, .stream = stream};
     enum status status = check_rows(rows, error);
     if (status != STATUS_OK) {
         return status;
@@ -461,6 +509,12 @@ enum status inspect_scenario(const struct inspect_rows *rows, const char *table,
     status = print_requirement(&self, error);
     print_workload(&self);
     print_kernel(&self);
+    if (rows->launch != NULL) {
+        inspect_print_launch_notes(rows, true, stream);
+    }
+    if (status == STATUS_OK && self.embeds) {
+        status = print_table(&self, error);
+    }
     if (status == STATUS_OK && (fflush(stream) != 0 || ferror(stream) != 0)) {
         status = error_set(error, STATUS_IO, "the scenario cannot be written: %s", strerror(errno));
     }

@@ -89,6 +89,7 @@ void judgement_record(const struct judgement *judgement, struct report *report)
     report_string(report, "claim", judgement->claim_text);
     report_integer(report, "hypothesis", judgement->hypothesis != NULL ? judgement->hypothesis->id : 0);
     report_string(report, "metric", files->metric);
+    report_bool(report, "metric_is_time", files->is_time);
     report_number(report, "level", judgement->options.level);
     report_integer(report, "conditions_of_base_alone", (int64_t)files->only_base);
     report_integer(report, "conditions_of_variant_alone", (int64_t)files->only_variant);
@@ -192,6 +193,9 @@ static void print_noise(const struct judgement *judgement)
 static void print_data(const struct judgement *judgement)
 {
     const struct judged_files *files = &judgement->files;
+    if (files->is_time) {
+        printf("Result:   %s is a time: less is better, and the change is that of the speed.\n", files->metric);
+    }
     if (files->pairing[0] != '\0') {
         printf("Pairs:    %s.\n", files->pairing);
     }

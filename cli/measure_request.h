@@ -9,7 +9,8 @@
 
 enum {
     MEASURE_WITHOUT_BUDGET_MAX = 20000, /* configurations that run without --budget */
-    MEASURE_CONFIGS_MAX = 100000        /* of a larger plan that many are drawn */
+    MEASURE_CONFIGS_MAX = 100000,       /* of a larger plan that many are drawn */
+    MEASURE_PROGRAM_PATH_SIZE = 4096
 };
 #define MEASURE_OUT_DEFAULT "measurements" /* where rows go without --output */
 #define MEASURE_WORKER_WORD ":worker"      /* the last operand of the worker process */
@@ -24,6 +25,9 @@ struct measure_request {
     enum output_format format;
     char own_cache[600]; /* where cache points without --cache */
 };
+
+/* This very program's file, for a worker of it: command_measure.c. */
+MUST_CHECK enum status measure_program_path(char program[MEASURE_PROGRAM_PATH_SIZE], struct error *error);
 
 /* ---- plan: measure_source.c -------------------------------------------------------------------------------------- */
 

@@ -410,8 +410,10 @@ static void write_proposal(struct page *page, struct report_answer *answer)
         write_proposals(page, answer);
         page_paragraph(page,
                        "As occam propose ranks them, told of %zu measured row%s: exploit is the best expected, explore "
-                       "where most may be gained from knowing, settle the best once more.",
-                       answer->run_count, answer->run_count == 1 ? "" : "s");
+                       "where most may be gained from knowing, settle the best once more. From and to are meant to "
+                       "hold %.3g %% of the "
+                       "runs.",
+                       answer->run_count, answer->run_count == 1 ? "" : "s", 100 * question->level);
     }
     if (question->calibration == NULL && question->timed)
         page_paragraph(page, "A calibration from about 24 measured rows narrows the intervals most (occam measure, "

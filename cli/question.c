@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_buffer.h"
 #include "calibrate/step_time_fit.h"
 #include "model/predict/step_time.h"
 
@@ -123,11 +124,21 @@ void question_set_values(struct question *question, const double *values)
     compare_with_base(question);
 }
 
+static enum status read_scenario(const struct question *question, const char *path,
+                                 const struct question_options *options, const char *device, struct scenario **scenario,
+                                 struct error *error)
+{
+    return options->text != NULL ? scenario_read_text(options->text, options->text_length, path, question->catalogue,
+                                                      device, scenario, error)
+                                 : scenario_read(path, question->catalogue, device, scenario, error);
+}
+
 /* The serving part describes what was measured on the scenario's own GPU. */
-static enum status compare_device(struct question *question, const char *scenario_path, struct error *error)
+static enum status compare_device(struct question *question, const char *scenario_path,
+                                  const struct question_options *options, struct error *error)
 {
     struct scenario *own = NULL;
-    enum status status = scenario_read(scenario_path, question->catalogue, NULL, &own, error);
+    enum status status = read_scenario(question, scenario_path, options, NULL, &own, error);
 
     if (status == STATUS_OK)
         question->other_device = strcmp(scenario_device(own)->name, question->device->name) != 0;
@@ -135,7 +146,7 @@ static enum status compare_device(struct question *question, const char *scenari
     return status;
 }
 
-static enum status read_files(struct question *question, const char *scenario_path,
+static enum status read_named(struct question *question, const char *scenario_path,
                               const struct question_options *options, struct error *error)
 {
     const struct gpu_device *from_file = NULL;
@@ -147,14 +158,31 @@ static enum status read_files(struct question *question, const char *scenario_pa
     if (device == NULL && from_file != NULL)
         device = from_file->name;
     if (status == STATUS_OK)
-        status = scenario_read(scenario_path, question->catalogue, device, &question->scenario, error);
+        status = read_scenario(question, scenario_path, options, device, &question->scenario, error);
     if (status != STATUS_OK)
         return status;
     question->device = scenario_device(question->scenario);
     if (device != NULL)
-        status = compare_device(question, scenario_path, error);
+        status = compare_device(question, scenario_path, options, error);
     if (status == STATUS_OK)
         status = scenario_evaluator_create(question->scenario, &question->evaluator, error);
+    return status;
+}
+
+/* Standard input can be read once, and a scenario is read twice where another device is asked for. */
+static enum status read_files(struct question *question, const char *scenario_path,
+                              const struct question_options *options, struct error *error)
+{
+    struct question_options piped = *options;
+    char *text = NULL;
+
+    if (options->text != NULL || strcmp(scenario_path, "-") != 0)
+        return read_named(question, scenario_path, options, error);
+    enum status status = file_read_text("/dev/stdin", SCENARIO_FILE_BYTES_MAX, &text, &piped.text_length, error);
+    piped.text = text;
+    if (status == STATUS_OK)
+        status = read_named(question, "standard input", &piped, error);
+    free(text);
     return status;
 }
 
@@ -222,6 +250,17 @@ enum status question_open(struct question *question, const char *scenario_path, 
     }
     question_judge_step_law(question);
     return check_concurrency(question, error);
+}
+
+enum status question_open_timed(struct question *question, const char *scenario_path,
+                                const struct question_options *options, struct error *error)
+{
+    const enum status status = question_open(question, scenario_path, options, error);
+    if (status == STATUS_OK && !question->timed) {
+        *error = question->untimed;
+        return error->status;
+    }
+    return status;
 }
 
 void question_release(struct question *question)

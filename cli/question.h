@@ -22,7 +22,9 @@ struct question_options {
     double level;
     const char *form;        /* of the step time; NULL: the scenario's own */
     const char *calibration; /* file or name; NULL: the scenario's own; "none" */
-    bool form_only;          /* leave a calibration's residual process out: for comparisons (MODEL.md CAL-11) */
+    const char *text;        /* the scenario itself, in place of the file; NULL: the file */
+    size_t text_length;
+    bool form_only; /* leave a calibration's residual process out: for comparisons (MODEL.md CAL-11) */
     enum output_format format;
 };
 
@@ -72,9 +74,12 @@ struct question {
     double step_z;                /* two-sided quantile for the base law: normal, or Student's t for few points */
 };
 
-/* Reads everything. Zero-initialise *question; release it also after an error. */
+/* Reads everything; "-" as a path is standard input. Zero-initialise *question; release it also after an error. */
 MUST_CHECK enum status question_open(struct question *question, const char *scenario_path,
                                      const struct question_options *options, struct error *error);
+/* The same where times are needed: what keeps them from being predicted is an error too. */
+MUST_CHECK enum status question_open_timed(struct question *question, const char *scenario_path,
+                                           const struct question_options *options, struct error *error);
 void question_release(struct question *question);
 /* Asks the opened question of other values of its variables. */
 void question_set_values(struct question *question, const double *values);

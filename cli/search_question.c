@@ -18,7 +18,17 @@ enum {
 
 void search_question_options_init(struct search_question_options *options)
 {
-    *options = (struct search_question_options){.compile_s = 2, .repeats = 100, .stop_percent = 1, .seed = 1};
+    *options = (struct search_question_options){
+        .compile_s = 2, .repeats = 100, .stop_percent = 1, .level = SEARCH_LEVEL_DEFAULT, .seed = 1};
+}
+
+enum status search_question_ask(struct question *question, const char *scenario_path,
+                                struct question_options *question_options, struct search_question_options *options,
+                                struct error *error)
+{
+    options->level = isnan(question_options->level) ? SEARCH_LEVEL_DEFAULT : question_options->level;
+    question_options->level = QUESTION_LEVEL_DEFAULT;
+    return question_open_timed(question, scenario_path, question_options, error);
 }
 
 /* "time", "learn", "throughput" or "throughput@C=96". */
@@ -68,12 +78,32 @@ static enum status take_costs(struct search_question *self, const struct search_
 
 static enum status take_replay(struct search_question *self, const char *path, struct error *error);
 
+static enum status narrow(struct search_question *self, const struct search_question_options *options,
+                          struct error *error)
+{
+    struct search_scenario *space = &self->space;
+    bool *keep = malloc(space->count);
+    if (keep == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu configurations", space->count);
+    }
+    memset(keep, 1, space->count);
+    enum status status = options->narrow(options->narrow_context, space, keep, error);
+    const size_t before = space->count;
+    if (status == STATUS_OK && memchr(keep, 0, before) != NULL) {
+        status = search_scenario_keep(space, keep, error);
+        space->infeasible_count += before - space->count;
+    }
+    free(keep);
+    return status;
+}
+
 enum status search_question_open(struct search_question *self, struct question *question,
                                  const struct search_question_options *options, struct error *error)
 {
     self->question = question;
     search_options_init(&self->options);
     self->options.seed = options->seed;
+    self->options.interval_level = options->level;
     self->options.stop_gain = options->stop_percent / 100;
     enum status status = read_objective(self, options->objective, error);
     if (status == STATUS_OK && options->vary != NULL) {
@@ -101,6 +131,9 @@ enum status search_question_open(struct search_question *self, struct question *
         .where = options->where,
         .top_count = 1};
     status = search_scenario_init(&self->space, &request, error);
+    if (status == STATUS_OK && options->narrow != NULL) {
+        status = narrow(self, options, error);
+    }
     if (status == STATUS_OK && options->replay != NULL) {
         status = take_replay(self, options->replay, error);
     }

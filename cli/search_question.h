@@ -4,15 +4,22 @@
 #ifndef OCCAM_CLI_SEARCH_QUESTION_H
 #define OCCAM_CLI_SEARCH_QUESTION_H
 
+#include <math.h>
+
 #include "calibrate/experiment/search_scenario.h"
 #include "cli/question.h"
 #include "cli/report.h"
 
+#define SEARCH_LEVEL_DEFAULT 0.8
 struct search_question_options {
     const char *objective, *where, *vary;
-    double compile_s, restart_s, stop_percent, level;
+    double compile_s, restart_s, stop_percent;
+    double level; /* of the intervals; SEARCH_LEVEL_DEFAULT unless set */
     uint64_t repeats, seed;
     const char *replay; /* a table of measured configurations takes the place of runs; NULL: none */
+    /* Marks which configurations stay (all are marked at first), before the search begins; NULL: all stay. */
+    enum status (*narrow)(void *context, const struct search_scenario *space, bool *keep, struct error *error);
+    void *narrow_context;
 };
 #define SEARCH_QUESTION_ROWS(options)                                                                                  \
     {0, "objective", OPTION_TEXT, &(options).objective, 0, 0}, {0, "where", OPTION_TEXT, &(options).where, 0, 0},      \
@@ -24,7 +31,14 @@ struct search_question_options {
     {                                                                                                                  \
         0, "seed", OPTION_COUNT, &(options).seed, 1, 1e18                                                              \
     }
+/* The level of a question's options before parsing: not asked for. */
+#define SEARCH_LEVEL_UNSET ((double)NAN)
 void search_question_options_init(struct search_question_options *options);
+/* Opens the question that a search is about. --level goes to the search; its prior keeps the model's own level, so that
+ * the level changes what is printed and not what is believed. */
+MUST_CHECK enum status search_question_ask(struct question *question, const char *scenario_path,
+                                           struct question_options *question_options,
+                                           struct search_question_options *options, struct error *error);
 
 struct search_question {
     struct question *question;

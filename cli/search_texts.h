@@ -35,7 +35,7 @@ int command_tune(int argc, char **argv);
     "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
     "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
     "                        writes them; repeatable\n"                                                                \
-    "  --budget T            as many as fit into this time, such as 600s\n"                                            \
+    "  --budget T            as many as fit into this time, such as 600s, the best so far included\n"                  \
     "  --batch K             how many at most (default 5), each chosen as if those before it came out as\n"            \
     "                        predicted\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                               \
     "Examples:\n"                                                                                                      \
@@ -44,16 +44,19 @@ int command_tune(int argc, char **argv);
 
 #define TUNE_SUMMARY "propose, run, record, again, until nothing is expected to be gained"
 #define TUNE_USAGE                                                                                                     \
-    "tune SCENARIO --run 'COMMAND {KNOB} ...'|--replay TABLE [--record FILE] [--ledger FILE] [--budget T] [--runs N] " \
-    "[--unit U] "                                                                                                      \
+    "tune SCENARIO [--run 'COMMAND {KNOB} ...'|--replay TABLE] [--record FILE] [--ledger FILE] [--budget T] "          \
+    "[--runs N] [--output DIR] [--sample-time T] [--cache DIR] [--nvrtc LIBRARY] [--device-backend B] "                \
+    "[--fake-fault KIND@N] [--unit U] "                                                                                \
     "[--config-limit T] [--objective WHAT] [--vary NAMES] [--where EXPR] [--compile-cost T] [--restart-cost T] "       \
     "[--repeats N] [--stop-gain P] [--seed N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] "         \
     "[--calibration C] [--form FORM] [--level P] [--format text|json|csv]"
 #define TUNE_HELP                                                                                                      \
     "Runs what `occam propose` would put first, takes the result in, and goes on until no remaining run is\n"          \
-    "expected to gain enough, the budget is spent, or everything was run. With --record each forecast is\n"            \
-    "written down before its run and each result after it; the same command goes on from there after any\n"            \
-    "interruption.\n"                                                                                                  \
+    "expected to gain enough, the budget is spent, or everything was run. Each forecast is written down\n"             \
+    "before its run and each result after it; the same command goes on from there after any interruption.\n"           \
+    "Without --run and --replay the verification kernel that the scenario describes is measured on the GPU\n"          \
+    "here, as `occam measure` does it; only what can be built and launched is proposed. --record or --ledger\n"        \
+    "keeps a search; our own kernels always have a ledger, and rows with all samples in --output.\n"                   \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --run COMMAND         is given to /bin/sh with every {name} replaced by the value of that knob or\n"            \
@@ -61,15 +64,27 @@ int command_tune(int argc, char **argv);
     "                        exit code but 0, or no number, a failed run\n"                                            \
     "  --unit U              of that number, for the objective time: ns, us (default), ms or s; with\n"                \
     "                        throughput it is tokens per second\n"                                                     \
-    "  --config-limit T      a run that takes longer is ended and counts as failed (default none)\n"                   \
+    "  --config-limit T      a run that takes longer is ended and counts as failed (default none; our own\n"           \
+    "                        kernels: 30s)\n"                                                                          \
     "  --replay TABLE        take results from a measurement table instead; only its configurations are\n"             \
     "                        searched\n"                                                                               \
     "  --record FILE         append-only CSV of forecasts (outcome frozen) and runs; read first if it is there;\n"     \
     "                        fit for --measured of propose\n"                                                          \
-    "  --ledger FILE         keep forecasts and runs in this ledger as well (`occam ledger`)\n"                        \
-    "  --budget T            end after this time in runs; a replay counts the stated costs\n"                          \
-    "  --runs N              end after N runs\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                        \
+    "  --ledger FILE         keep forecasts and runs in this ledger (`occam ledger`); without --record what it\n"      \
+    "                        holds of the same search is taken in first. For our own kernels the default is\n"         \
+    "                        the usual ledger\n"                                                                       \
+    "  --budget T            end after this time in runs, of which the last may be over it; for our own\n"             \
+    "                        kernels all time since the start, compiling too; a replay counts the stated costs\n"      \
+    "  --runs N              end after N runs\n"                                                                       \
+    "  --output DIR          rows of our own kernels as `occam measure` writes them (default measurements)\n"          \
+    "  --sample-time T       to spend on the samples of a configuration (default 100ms)\n"                             \
+    "  --cache DIR           keep compiled code there (default: code/ in --output)\n"                                  \
+    "  --nvrtc LIBRARY       the run-time compiler, where it is not found by itself; none: only what is built\n"       \
+    "                        in or cached is proposed\n"                                                               \
+    "  --device-backend B    cuda (default), or fake: a device made of nothing, with --fake-fault KIND@N as for\n"     \
+    "                        measure\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                 \
     "Examples:\n"                                                                                                      \
+    "  occam tune occam-gqa-decode --budget 60s\n"                                                                     \
     "  occam tune occam-gqa-decode --replay data/measurements/nvidia-h200/gqa_decode.csv\n"                            \
     "  occam tune my.yaml --record my.csv --budget 1h --run './bench --warps {num_warps} --stages {num_stages}'\n"
 

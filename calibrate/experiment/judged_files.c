@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/csv.h"
@@ -89,11 +90,32 @@ static bool ends_with(const char *text, const char *ending)
     return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
+/* "gb_s", "images_s": what is counted per second, behind which _s is no time. Abbreviations; words in the plural count
+ * without being listed. */
+static bool counts_per_second(const char *name)
+{
+    static const char *const counted[] = {"tok",   "req",   "it",    "iter",  "op",    "b",      "kb",   "mb",
+                                          "gb",    "tb",    "kib",   "mib",   "gib",   "tib",    "flop", "kflop",
+                                          "mflop", "gflop", "tflop", "pflop", "token", "request"};
+    const char *end = name + strlen(name) - 2, *word = end; /* "_s" */
+    while (word > name && word[-1] != '_') {
+        word--;
+    }
+    const size_t length = (size_t)(end - word);
+    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+        if (strlen(counted[i]) == length && strncasecmp(counted[i], word, length) == 0) {
+            return true;
+        }
+    }
+    return length > 2 && word[length - 1] == 's' && word[length - 2] != 's';
+}
+
 /* By the table; a name of its own is a time by its unit or its words, unless it is a rate. */
 static bool is_time_name(const char *name)
 {
-    static const char *const rates[] = {"_per_s", "tok_s", "tps", "qps"}, *const units[] = {"_ns", "_us",  "_ms",
-                                                                                            "_s",  "_sec", "_seconds"};
+    static const char *const rates[] = {"_per_s", "_per_sec", "_per_second", "tps", "qps"}, *const units[] = {
+                                                                                                "_ns", "_us", "_ms",
+                                                                                                "_sec", "_seconds"};
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
         if (strcmp(metrics[i].name, name) == 0) {
             return metrics[i].is_time;
@@ -104,7 +126,8 @@ static bool is_time_name(const char *name)
             return false;
         }
     }
-    bool is_time = strstr(name, "latency") != NULL || strstr(name, "time") != NULL;
+    bool is_time = strstr(name, "latency") != NULL || strstr(name, "time") != NULL ||
+                   (ends_with(name, "_s") && !counts_per_second(name));
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         is_time = is_time || ends_with(name, units[i]);
     }

@@ -12,10 +12,13 @@
 /* A row: a forecast before its run (outcome "frozen"), or a run. */
 struct tune_row {
     const double *values;                      /* of all variables of the store */
-    const char *outcome;                       /* "frozen", "ok", "failed", "timeout" */
+    const char *outcome;                       /* "frozen", "ok", "infeasible", "failed", "timeout" */
     double value;                              /* NaN unless ok; in the unit of the value column */
     double forecast, forecast_lo, forecast_hi; /* likewise; NaN: none */
     const char *note;
+    const double *samples; /* raw repeats behind the value, in its unit; NULL: the value is the only one */
+    size_t sample_count;
+    const char *provenance; /* device, driver, clocks, method; NULL: not known */
 };
 
 struct tune_store {

@@ -40,6 +40,11 @@ static const struct claim_rank ranks[CLAIM_SOURCE_COUNT] = {
                                           "what the tuner asked for, not what ran (Triton 2.0 left num_warps out of "
                                           "its cache key)",
                                           "compare 32 x num_warps with `block` in a trace of the chosen configuration"},
+    [CLAIM_SOURCE_INDUCTOR_LOG] = {CLAIM_TUNED, 8,
+                                   "what the tuner timed by itself; names are numbers of one compilation",
+                                   "compare 32 x num_warps with `block` in a trace of the chosen kernel"},
+    [CLAIM_SOURCE_INDUCTOR_CONFIG] = {CLAIM_TUNED, 8, "what a compilation chose; another may choose otherwise",
+                                      "compare 32 x num_warps with `block` in a trace of the kernel"},
     [CLAIM_SOURCE_MOE_CONFIG] = {CLAIM_TUNED, 9, "a file of settings; which entry is taken depends on the batch",
                                  "trace one launch at the batch size in question"},
     [CLAIM_SOURCE_MEASUREMENTS] = {CLAIM_TUNED, 9, "a table without its maker", "take the figure from its source"},

@@ -124,6 +124,12 @@ static bool is_tuner_result(const struct evidence_head *head)
     return head->is_json && (is_kernel_tuner || is_t4 || is_ktt);
 }
 
+static bool is_inductor_config(const struct evidence_head *head)
+{
+    return head->is_json && has(head, "num_warps") &&
+           (has(head, "configs_hash") || has(head, "found_by_coordesc") || has(head, "triton_cache_hash"));
+}
+
 static bool is_moe_config(const struct evidence_head *head)
 {
     return head->is_json && evidence_keys_are_numbers(head, 1) && evidence_has_key(head, 2, "BLOCK_SIZE_M");
@@ -144,11 +150,11 @@ static bool line_has(const char *line, size_t length, const char *word)
 }
 
 /* A line that holds all of the words (up to four, NULL ends them). */
-static bool has_line(const struct evidence_head *head, const char *const words[4])
+static bool has_any_line(const struct evidence_head *head, const char *const words[4])
 {
     const char *text = head->bytes, *end = head->bytes + head->length, *line;
     size_t length;
-    while (!head->is_json && evidence_next_line(&text, end, &line, &length)) {
+    while (evidence_next_line(&text, end, &line, &length)) {
         size_t found = 0;
         while (found < 4 && words[found] != NULL && line_has(line, length, words[found])) {
             found++;
@@ -160,9 +166,21 @@ static bool has_line(const struct evidence_head *head, const char *const words[4
     return false;
 }
 
+static bool has_line(const struct evidence_head *head, const char *const words[4])
+{
+    return !head->is_json && has_any_line(head, words);
+}
+
 static bool is_ncu_table(const struct evidence_head *head)
 {
     return has_line(head, (const char *const[4]){"\"ID\",", "\"Kernel Name\"", NULL, NULL});
+}
+
+/* A launch and a section: either alone stands in other texts too. "[9] app@127.0.0.1" may begin it, like JSON. */
+static bool is_ncu_text(const struct evidence_head *head)
+{
+    return has_any_line(head, (const char *const[4]){", Context ", ", Stream ", NULL, NULL}) &&
+           has_any_line(head, (const char *const[4]){"Section: ", NULL, NULL, NULL});
 }
 
 static bool is_nsys_table(const struct evidence_head *head)
@@ -260,8 +278,10 @@ static const struct evidence_kind kinds[] = {
     {"tuner's results", EVIDENCE_CLAIMS, is_tuner_result, tuner_results_read, NULL},
     {"MoE kernel configuration", EVIDENCE_CLAIMS, is_moe_config, moe_config_read, NULL},
     {"Nsight Compute table", EVIDENCE_CLAIMS, is_ncu_table, ncu_csv_read, NULL},
+    {"Nsight Compute text", EVIDENCE_CLAIMS, is_ncu_text, ncu_text_read, NULL},
     {"Nsight Systems table", EVIDENCE_CLAIMS, is_nsys_table, nsys_csv_read, NULL},
-    {"Triton autotuning output", EVIDENCE_CLAIMS, is_autotune_log, triton_autotune_log_read, NULL},
+    {"Inductor configuration", EVIDENCE_CLAIMS, is_inductor_config, inductor_config_read, NULL},
+    {"autotuning output", EVIDENCE_CLAIMS, is_autotune_log, triton_autotune_log_read, NULL},
     {"measurement table", EVIDENCE_CLAIMS, is_measurement_table, measurement_table_read, NULL},
     {"serving results", EVIDENCE_SERVING, is_serving, NULL, NULL},
 };

@@ -18,6 +18,9 @@ enum {
 
 static const char *reason_of(int code, int system_error)
 {
+    if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY) {
+        return "a write to it was cut off, which is taken back as soon as file and folder can be written to";
+    }
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -64,6 +67,7 @@ static enum status status_of(int code)
 enum status ledger_fail(struct ledger *ledger, int code, const char *doing, struct error *error)
 {
     const char *reason = reason_of(code, sqlite3_system_errno(ledger->database));
+    ledger->code = code;
     return error_set(error, status_of(code), "ledger %s: %s: %s", ledger->path, doing,
                      reason != NULL ? reason : sqlite3_errmsg(ledger->database));
 }
@@ -128,6 +132,7 @@ void ledger_schema_sql(struct text_buffer *sql)
         append_table(sql, (enum ledger_table)table);
     }
     text_buffer_append(sql, index_sql);
+    text_buffer_append(sql, ledger_seal_sql);
 }
 
 /* Several processes may find the file empty at once: who gets the lock makes it, the others find it made. */
@@ -157,21 +162,39 @@ static enum status create_schema(struct ledger *ledger, struct error *error)
 }
 
 /* What brings version i + 1 to version i + 2; a file goes through all it lacks, each in one transaction. */
-static const char *const migrations[LEDGER_SCHEMA_VERSION] = {NULL};
+static const struct migration {
+    const char *sql;
+    enum status (*fill)(struct ledger *ledger, struct error *error);
+} migrations[LEDGER_SCHEMA_VERSION - 1] = {{ledger_seal_sql, ledger_seal_all}};
+
+/* From version `at`, unless another process was faster. */
+static enum status migrate_once(struct ledger *ledger, int64_t at, struct error *error)
+{
+    const struct migration *migration = &migrations[at - 1];
+    char version_sql[64];
+    int64_t now = 0;
+    (void)snprintf(version_sql, sizeof version_sql, "PRAGMA user_version = %lld", (long long)at + 1);
+    enum status status = ledger_begin(ledger, error);
+    if (status == STATUS_OK) {
+        status = pragma_integer(ledger, "PRAGMA user_version", &now, error);
+    }
+    if (status == STATUS_OK && now == at) {
+        status = ledger_execute(ledger, migration->sql, "bringing it up to date", error);
+        status = status == STATUS_OK ? migration->fill(ledger, error) : status;
+        status = status == STATUS_OK ? ledger_execute(ledger, version_sql, "bringing it up to date", error) : status;
+    }
+    if (status == STATUS_OK) {
+        return ledger_commit(ledger, error);
+    }
+    ledger_rollback(ledger);
+    return status;
+}
 
 static enum status migrate(struct ledger *ledger, int64_t version, struct error *error)
 {
     enum status status = STATUS_OK;
     for (int64_t at = version; at < LEDGER_SCHEMA_VERSION && status == STATUS_OK; at++) {
-        struct text_buffer sql = {0};
-        text_buffer_append_format(&sql, "BEGIN IMMEDIATE; %s PRAGMA user_version = %lld; COMMIT;", migrations[at - 1],
-                                  (long long)at + 1);
-        status = sql.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the ledger's schema")
-                            : ledger_execute(ledger, sql.text, "bringing it up to date", error);
-        text_buffer_release(&sql);
-        if (status != STATUS_OK) {
-            (void)sqlite3_exec(ledger->database, "ROLLBACK", NULL, NULL, NULL);
-        }
+        status = migrate_once(ledger, at, error);
     }
     return status;
 }
@@ -264,21 +287,33 @@ static enum status open_database(struct ledger *ledger, const char *path, bool t
     return code == SQLITE_OK ? STATUS_OK : ledger_fail(ledger, code, "opening it", error);
 }
 
+/* Whether something lies beside the file that it cannot be understood without. */
+static bool has_leftovers(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    struct text_buffer name = {0};
+    bool has = false;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        text_buffer_clear(&name);
+        text_buffer_append_format(&name, "%s%s", path, endings[i]);
+        has = has || name.failed || access(name.text, F_OK) == 0;
+    }
+    text_buffer_release(&name);
+    return has;
+}
+
 /* On media where not even the shared-memory file can be made, a ledger without a log left to apply can be read as it
  * lies. */
 static enum status reopen_immutable(struct ledger *ledger, const char *path, struct error *error)
 {
     struct text_buffer name = {0};
-    text_buffer_append_format(&name, "%s-wal", path);
-    bool has_log = name.failed || access(name.text, F_OK) == 0;
-    text_buffer_clear(&name);
     text_buffer_append(&name, "file:");
     for (const char *at = path; *at != '\0'; at++) {
         text_buffer_append_format(&name, strchr("%?#", *at) != NULL ? "%%%02x" : "%c", (unsigned char)*at);
     }
     text_buffer_append(&name, "?immutable=1");
     enum status status = STATUS_IO;
-    if (!has_log && !name.failed) {
+    if (!name.failed) {
         (void)sqlite3_close(ledger->database);
         ledger->database = NULL;
         int code = sqlite3_open_v2(name.text, &ledger->database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
@@ -286,6 +321,35 @@ static enum status reopen_immutable(struct ledger *ledger, const char *path, str
     }
     text_buffer_release(&name);
     return status;
+}
+
+/* A process that ended in the middle of a write leaves a journal or a log behind, which only a connection that may
+ * write takes back or applies; ours still changes no row. */
+static enum status reopen_recovering(struct ledger *ledger, const char *path, struct error *error)
+{
+    (void)sqlite3_close(ledger->database);
+    ledger->database = NULL;
+    const int code = sqlite3_open_v2(path, &ledger->database, SQLITE_OPEN_READWRITE, NULL);
+    if (code != SQLITE_OK) {
+        return ledger->database == NULL ? error_set(error, STATUS_NO_MEMORY, "no memory for ledger %s", path)
+                                        : ledger_fail(ledger, code, "opening it", error);
+    }
+    const enum status status = prepare_session(ledger, false, error);
+    return status == STATUS_OK ? ledger_execute(ledger, "PRAGMA query_only = ON", "opening it", error) : status;
+}
+
+/* Reading did not work at the first try. A busy file is no reason for another: it would be read half written. */
+static enum status open_again(struct ledger *ledger, const char *path, enum status status, struct error *error)
+{
+    const int kind = ledger->code & 0xff;
+    if (kind != SQLITE_READONLY && kind != SQLITE_CANTOPEN && kind != SQLITE_IOERR) {
+        return status;
+    }
+    if (has_leftovers(path)) {
+        return reopen_recovering(ledger, path, error);
+    }
+    struct error ignored = {0};
+    return reopen_immutable(ledger, path, &ignored) == STATUS_OK ? STATUS_OK : status;
 }
 
 enum status ledger_open(const char *path, bool to_write, struct ledger **ledger, struct error *error)
@@ -306,8 +370,7 @@ enum status ledger_open(const char *path, bool to_write, struct ledger **ledger,
     if (status == STATUS_OK) {
         status = prepare_session(own, to_write, error);
         if (!to_write && (status == STATUS_IO || status == STATUS_MISSING)) {
-            enum status again = reopen_immutable(own, path, error);
-            status = again == STATUS_OK ? STATUS_OK : status;
+            status = open_again(own, path, status, error);
         }
     }
     if (status != STATUS_OK) {
@@ -326,6 +389,7 @@ void ledger_close(struct ledger *ledger)
     for (int table = 0; table < LEDGER_TABLE_COUNT; table++) {
         (void)sqlite3_finalize(ledger->insert[table]);
     }
+    ledger_seals_close(ledger);
     if (ledger->in_transaction) {
         ledger_rollback(ledger);
     }

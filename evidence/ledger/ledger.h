@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sha256.h"
 #include "base/status.h"
 
 enum {
-    LEDGER_SCHEMA_VERSION = 1,
+    LEDGER_SCHEMA_VERSION = 2,       /* 2: seals */
     LEDGER_TEXT_BYTES_MAX = 16 << 20 /* of one value; longer ones are refused */
 };
 
@@ -159,8 +160,15 @@ MUST_CHECK enum status ledger_count(struct ledger *ledger, enum ledger_table tab
                                     uint64_t *count, struct error *error);
 
 /* Looks for damage: SQLite's own check, references, medians that are not those of their samples, predictions frozen
- * after their runs. Each finding is told to `found`. *findings counts them. */
+ * after their runs, and rows that are not as they were sealed. A seal is the SHA-256 of the seal before it and all that
+ * its row holds: a row that was changed, taken away or put in past the seals is found; who makes all later seals anew
+ * is found only by a seal that was noted elsewhere (ledger_has_seal). Each finding is told to `found`. *findings counts
+ * them. */
 MUST_CHECK enum status ledger_check(struct ledger *ledger, void (*found)(void *context, const char *text),
                                     void *context, uint64_t *findings, struct error *error);
+/* The seal of the last row, "" where there is none: it stands for all rows so far. */
+MUST_CHECK enum status ledger_last_seal(struct ledger *ledger, char seal[SHA256_HEX_SIZE], struct error *error);
+/* Whether a seal that was noted earlier is one of this ledger's. */
+MUST_CHECK enum status ledger_has_seal(struct ledger *ledger, const char *seal, bool *has, struct error *error);
 
 #endif

@@ -109,5 +109,5 @@ enum status ledger_check(struct ledger *ledger, void (*found)(void *context, con
     for (size_t i = 0; i < sizeof questions / sizeof questions[0] && status == STATUS_OK; i++) {
         status = tell_rows(ledger, questions[i], NULL, &sink, error);
     }
-    return status;
+    return status == STATUS_OK ? ledger_check_seals(ledger, found, context, findings, error) : status;
 }

@@ -65,18 +65,12 @@ static enum status check_texts(const struct ledger_layout *layout, const void *r
     return STATUS_OK;
 }
 
-enum status ledger_add(struct ledger *ledger, enum ledger_table table, const void *record, int64_t *id,
-                       struct error *error)
+static enum status insert_row(struct ledger *ledger, enum ledger_table table, const void *record, int64_t *id,
+                              struct error *error)
 {
     const struct ledger_layout *layout = ledger_layout(table);
-    enum status status = check_texts(layout, record, error);
-    if (status == STATUS_OK && ledger->insert[table] == NULL) {
-        status = prepare_insert(ledger, table, error);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
     sqlite3_stmt *statement = ledger->insert[table];
+    enum status status = STATUS_OK;
     int code = SQLITE_OK;
     for (size_t i = 2; i < layout->column_count && code == SQLITE_OK; i++) {
         code = bind_member(statement, (int)i - 1, &layout->columns[i], record);
@@ -85,9 +79,7 @@ enum status ledger_add(struct ledger *ledger, enum ledger_table table, const voi
         code = sqlite3_step(statement);
     }
     if (code == SQLITE_DONE) {
-        if (id != NULL) {
-            *id = sqlite3_last_insert_rowid(ledger->database);
-        }
+        *id = sqlite3_last_insert_rowid(ledger->database);
     } else {
         char doing[64];
         (void)snprintf(doing, sizeof doing, "adding a %s", layout->name);
@@ -95,6 +87,37 @@ enum status ledger_add(struct ledger *ledger, enum ledger_table table, const voi
     }
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
+    return status;
+}
+
+/* A row and its seal: both or none. */
+enum status ledger_add(struct ledger *ledger, enum ledger_table table, const void *record, int64_t *id,
+                       struct error *error)
+{
+    const bool is_own = !ledger->in_transaction;
+    int64_t added = 0;
+    enum status status = check_texts(ledger_layout(table), record, error);
+    if (status == STATUS_OK && ledger->insert[table] == NULL) {
+        status = prepare_insert(ledger, table, error);
+    }
+    if (status == STATUS_OK && is_own) {
+        status = ledger_begin(ledger, error);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = insert_row(ledger, table, record, &added, error);
+    if (status == STATUS_OK) {
+        status = ledger_seal_row(ledger, table, added, error);
+    }
+    if (is_own && status == STATUS_OK) {
+        status = ledger_commit(ledger, error);
+    } else if (is_own) {
+        ledger_rollback(ledger);
+    }
+    if (status == STATUS_OK && id != NULL) {
+        *id = added;
+    }
     return status;
 }
 

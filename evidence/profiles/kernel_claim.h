@@ -30,6 +30,8 @@ enum {
     X(NSYS_SQLITE, "Nsight Systems export")                                                                            \
     X(TRITON_AUTOTUNE_FILE, "Triton autotune file")                                                                    \
     X(TRITON_AUTOTUNE_LOG, "Triton autotuning output")                                                                 \
+    X(INDUCTOR_LOG, "Inductor autotuning table")                                                                       \
+    X(INDUCTOR_CONFIG, "Inductor configuration")                                                                       \
     X(KERNEL_TUNER, "Kernel Tuner cache")                                                                              \
     X(T4_RESULTS, "T4 results")                                                                                        \
     X(KTT_RESULTS, "KTT results")                                                                                      \

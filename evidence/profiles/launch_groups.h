@@ -14,8 +14,7 @@
 enum {
     LAUNCH_GROUPS_MAX = 1 << 18,       /* different launches of one file; launches beyond are counted as skipped */
     LAUNCH_NAME_BYTES_MAX = 64 << 20,  /* of all their names */
-    LAUNCH_SAMPLES_MAX = 1 << 12,      /* times kept per group for the median; beyond, a random sample of that size */
-    LAUNCH_SAMPLES_TOTAL_MAX = 1 << 23 /* of all groups of one file */
+    LAUNCH_SAMPLE_BYTES_MAX = 64 << 20 /* of all times that are kept */
 };
 
 /* One launch; texts are borrowed during the call. What identifies it: all but time, line and ordinal. */

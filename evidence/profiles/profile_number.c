@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -128,7 +129,11 @@ bool printed_number_parse(const char *text, char decimal, struct printed_number 
         return false;
     }
     memcpy(plain + length, at, rest + 1); /* an exponent, or what number_parse refuses */
-    return number_parse(plain, &number->value) == STATUS_OK;
+    if (number_parse(plain, &number->value) != STATUS_OK) {
+        return false;
+    }
+    number->decimals -= rest > 0 && number->value != 0.0 ? (int)strtol(at + 1, NULL, 10) : 0;
+    return true;
 }
 
 /* --- units ---------------------------------------------------------------------------------------------------------
@@ -197,6 +202,9 @@ struct unit unit_parse(const char *unit)
 static double edge(const struct printed_number *number, double sign, double scale)
 {
     double denominator = 2.0 * pow(10.0, number->decimals);
+    if (!(denominator > 0.0) || !isfinite(number->value * denominator)) {
+        return number->value * scale; /* at the ends of what a double holds */
+    }
     return (round(number->value * denominator) + sign) * scale / denominator;
 }
 

@@ -21,7 +21,7 @@ char number_votes_decimal(const struct number_votes *votes);
 /* A number as printed; it stands for anything that rounds to it at its last decimal. */
 struct printed_number {
     double value;
-    int decimals; /* digits behind the decimal sign */
+    int decimals; /* digits behind the decimal sign, less the exponent: 1.2e+03 has -2 */
 };
 /* False: no finite number ("n/a", "", "nan"), or separators that do not fit the decimal sign. Thousands may be
  * separated by the other sign, spaces (also no-break ones) or apostrophes, in groups of three. */

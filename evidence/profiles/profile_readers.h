@@ -16,6 +16,9 @@ MUST_CHECK enum status trace_read(const char *path, struct kernel_claim_list *li
 /* Nsight Compute, `--csv --page details` and `--page raw`, with whatever the program printed before the header. */
 MUST_CHECK enum status ncu_csv_read(const char *path, struct kernel_claim_list *list, struct error *error);
 
+/* Nsight Compute as it prints without --csv, within whatever else was printed. */
+MUST_CHECK enum status ncu_text_read(const char *path, struct kernel_claim_list *list, struct error *error);
+
 /* Nsight Systems: `nsys stats` tables of GPU kernels (trace and summary) as CSV, and SQL output of the export. */
 MUST_CHECK enum status nsys_csv_read(const char *path, struct kernel_claim_list *list, struct error *error);
 /* Nsight Systems: SQLite export, opened read-only. */
@@ -23,8 +26,11 @@ MUST_CHECK enum status nsys_sqlite_read(const char *path, struct kernel_claim_li
 
 /* NAME.autotune.json of a Triton cache: one claim per configuration, times median and quantiles, failures marked. */
 MUST_CHECK enum status triton_autotune_file_read(const char *path, struct kernel_claim_list *list, struct error *error);
-/* Output of TRITON_PRINT_AUTOTUNING=1, and any log with OutOfResources lines. */
+/* Output of TRITON_PRINT_AUTOTUNING=1, tables of Inductor's autotuning, and any log with OutOfResources lines. */
 MUST_CHECK enum status triton_autotune_log_read(const char *path, struct kernel_claim_list *list, struct error *error);
+
+/* KEY.best_config of an Inductor cache: one claim, its knobs, no time; the kernel's name from KEY.py beside it. */
+MUST_CHECK enum status inductor_config_read(const char *path, struct kernel_claim_list *list, struct error *error);
 
 /* Results of tuners, plain or gzip: Kernel Tuner cache, T4, KTT. One claim per configuration. */
 MUST_CHECK enum status tuner_results_read(const char *path, struct kernel_claim_list *list, struct error *error);

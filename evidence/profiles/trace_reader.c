@@ -8,10 +8,10 @@
 #include "evidence/json_tolerant.h"
 #include "evidence/profiles/profile_readers.h"
 #include "evidence/profiles/trace_events.h"
-#include "evidence/profiles/trace_groups.h"
 #include "evidence/profiles/trace_launch.h"
 #include "evidence/profiles/trace_reader_private.h"
 #include "evidence/profiles/trace_scan.h"
+#include "evidence/profiles/trace_shapes.h"
 
 enum {
     DEVICES_MAX = 64,
@@ -29,7 +29,7 @@ struct trace_reader {
     const char *name;
     bool parses_all;
     struct kernel_claim_list *list;
-    struct trace_groups groups;
+    struct trace_shapes shapes;
     struct trace_scan scan;
     struct trace_device devices[DEVICES_MAX];
     size_t device_count;
@@ -171,15 +171,15 @@ static void fill_claim(struct trace_reader *self, struct kernel_claim *claim, co
 
 static enum status count_launch(struct trace_reader *self, const struct trace_launch *launch, uint64_t ordinal)
 {
-    struct trace_group *group = trace_groups_find(&self->groups, launch);
+    struct launch_group *group = trace_shapes_find(&self->shapes, launch);
     if (group == NULL) {
-        enum status status = trace_groups_add(&self->groups, launch, ordinal, &group, self->error);
+        enum status status = trace_shapes_add(&self->shapes, launch, ordinal, &group, self->error);
         if (status != STATUS_OK || group == NULL) {
             return status;
         }
         fill_claim(self, &self->list->items[group->claim], launch);
     }
-    trace_groups_count(&self->groups, group, launch);
+    launch_table_count(&self->shapes.groups, group, launch->duration_us, launch->start_us);
     return STATUS_OK;
 }
 
@@ -206,13 +206,13 @@ static enum status read_kernel(struct trace_reader *self, const struct trace_ite
 {
     struct trace_launch launch;
     if (!self->parses_all && trace_scan_launch(&self->scan, item->text, item->length, &launch)) {
-        struct trace_group *group = trace_groups_find(&self->groups, &launch);
+        struct launch_group *group = trace_shapes_find(&self->shapes, &launch);
         if (group != NULL) {
-            trace_groups_count(&self->groups, group, &launch);
+            launch_table_count(&self->shapes.groups, group, launch.duration_us, launch.start_us);
             return STATUS_OK;
         }
-        if (self->groups.count == TRACE_GROUPS_MAX) {
-            self->groups.left_out++;
+        if (self->shapes.groups.count == TRACE_GROUPS_MAX) {
+            self->shapes.groups.left_out++;
             return STATUS_OK;
         }
     }
@@ -223,11 +223,16 @@ static enum status read_kernel(struct trace_reader *self, const struct trace_ite
  */
 
 /* What hangs on the device. */
-static void finish_claim(const struct trace_reader *self, const struct trace_group *group)
+static void finish_claim(const struct trace_reader *self, size_t index)
 {
+    const struct launch_group *group = &self->shapes.groups.items[index];
     struct kernel_claim *claim = &self->list->items[group->claim];
     struct claim_value *occupancy = &claim->figures[CLAIM_OCCUPANCY];
-    const struct trace_device *device = find_device(self, group->shape.device);
+    const struct trace_device *device = find_device(self, self->shapes.kinds[index].shape.device);
+    if (group->timed < group->launches) {
+        kernel_claim_remark(self->list, claim, "%llu launches have no duration",
+                            (unsigned long long)(group->launches - group->timed));
+    }
     if (device == NULL) {
         *occupancy = (struct claim_value){0};
         return;
@@ -269,12 +274,12 @@ static void remark_end(struct trace_reader *self, const struct trace_events *eve
                        (unsigned long long)events->offset);
         remark(self->list, text);
     }
-    if (self->groups.left_out > 0) {
+    if (self->shapes.groups.left_out > 0) {
         (void)snprintf(text, sizeof text, "%s: %llu launches of further kinds were left out behind the first %zu",
-                       self->name, (unsigned long long)self->groups.left_out, self->groups.count);
+                       self->name, (unsigned long long)self->shapes.groups.left_out, self->shapes.groups.count);
         remark(self->list, text);
     }
-    if (self->groups.count == 0) {
+    if (self->shapes.groups.count == 0) {
         (void)snprintf(text, sizeof text, "%s: no kernels among %llu events", self->name,
                        (unsigned long long)events->event_count);
         remark(self->list, text);
@@ -309,19 +314,19 @@ enum status trace_read_stream(struct byte_stream *stream, const char *name, bool
     reader.error = error != NULL ? error : &own;
     enum status status = trace_events_init(&events, stream, name, reader.error);
     if (status == STATUS_OK) {
-        status = trace_groups_init(&reader.groups, list, name, reader.error);
+        status = trace_shapes_init(&reader.shapes, list, name, reader.error);
     }
     if (status == STATUS_OK) {
         status = read_items(&reader, &events);
     }
     if (status == STATUS_OK) {
-        for (size_t i = 0; i < reader.groups.count; i++) {
-            finish_claim(&reader, &reader.groups.items[i]);
+        for (size_t i = 0; i < reader.shapes.groups.count; i++) {
+            finish_claim(&reader, i);
         }
-        trace_groups_finish(&reader.groups);
+        launch_table_finish(&reader.shapes.groups, false);
         remark_end(&reader, &events, stream);
     }
-    trace_groups_release(&reader.groups);
+    trace_shapes_release(&reader.shapes);
     trace_events_release(&events);
     return status;
 }

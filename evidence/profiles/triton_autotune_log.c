@@ -7,122 +7,14 @@
 #include <string.h>
 
 #include "base/text_buffer.h"
+#include "evidence/profiles/autotune_log_private.h"
 #include "evidence/profiles/out_of_resources.h"
 #include "evidence/profiles/profile_readers.h"
 #include "evidence/profiles/table_rows.h"
 
 enum {
-    LOG_CLAIMS_MAX = 1 << 19, /* configurations and refusals of one log; more are counted as skipped */
-    LOOK_BACK_MAX = 16        /* refusals that an equal one is compared with */
+    LOOK_BACK_MAX = 16 /* refusals that an equal one is compared with */
 };
-
-/* A configuration of the round that is open. */
-struct candidate {
-    uint64_t hash; /* of its text */
-    size_t claim;
-};
-
-struct log_reader {
-    const char *path;
-    struct kernel_claim_list *list;
-    unsigned line;
-    size_t first_claim; /* of this file */
-    size_t candidate_count, candidate_capacity;
-    struct candidate *candidates;
-    char function[256];
-    char key[512];
-    char pending_kernel[160]; /* of a refusal whose numbers stand on the next line */
-    bool has_pending, has_any;
-    struct error *error;
-};
-
-/* --- configurations ------------------------------------------------------------------------------------------------
- */
-
-static bool is_name_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Where a knob's value ends: before the next ", NAME:" (or ", NAME="), or at the end. */
-static const char *value_end(const char *at, const char *end, char sign)
-{
-    for (; at < end; at++) {
-        if (*at != ',') {
-            continue;
-        }
-        const char *name = at + 1 + (at + 1 < end && at[1] == ' ' ? 1 : 0), *behind = name;
-        while (behind < end && is_name_byte(*behind)) {
-            behind++;
-        }
-        if (behind > name && behind < end && *behind == sign) {
-            return at;
-        }
-    }
-    return end;
-}
-
-static void set_known_figures(struct kernel_claim *claim)
-{
-    static const struct {
-        const char *name;
-        enum claim_figure figure;
-    } figures[] = {{"num_warps", CLAIM_NUM_WARPS}, {"num_stages", CLAIM_NUM_STAGES}, {"num_ctas", CLAIM_CLUSTER}};
-    for (size_t i = 0; i < claim->parameter_count; i++) {
-        for (size_t f = 0; f < sizeof figures / sizeof figures[0]; f++) {
-            double value = claim->parameters[i].value;
-            if (strcmp(claim->parameters[i].name, figures[f].name) == 0 && value >= 0.0 && value <= 1024.0) {
-                kernel_claim_set(claim, figures[f].figure, value);
-            }
-        }
-    }
-}
-
-/* "BM: 128, BN: 256, num_warps: 8, maxnreg: None" with sign ':', Inductor's "BLOCK_M=64, ..." with '='. */
-static enum status add_knobs(struct log_reader *self, struct kernel_claim *claim, const char *at, const char *end,
-                             char sign)
-{
-    enum status status = STATUS_OK;
-    while (at < end && status == STATUS_OK) {
-        const char *name = at;
-        while (at < end && is_name_byte(*at)) {
-            at++;
-        }
-        if (at == name || at == end || *at != sign) {
-            const char *next = value_end(at, end, sign); /* no knob: a path, a word */
-            at = next < end ? next + 1 : end;
-            at += at < end && *at == ' ' ? 1 : 0;
-            continue;
-        }
-        const char *value = at + 1, *stop;
-        value += value < end && *value == ' ' ? 1 : 0;
-        stop = value_end(value, end, sign);
-        size_t length = (size_t)(stop - value);
-        if (length > 0 && !(length == 4 && strncmp(value, "None", 4) == 0)) {
-            status = kernel_claim_parameter(self->list, claim, name, (size_t)(at - name), value, length, self->error);
-        }
-        at = stop < end ? stop + 1 : end;
-        at += at < end && *at == ' ' ? 1 : 0;
-    }
-    set_known_figures(claim);
-    return status;
-}
-
-static enum status add_claim(struct log_reader *self, const char *name, size_t length, struct kernel_claim **claim)
-{
-    *claim = NULL;
-    if (self->list->count - self->first_claim >= LOG_CLAIMS_MAX) {
-        kernel_claim_skip(self->list, "%s:%u: more than %d configurations", self->path, self->line, LOG_CLAIMS_MAX);
-        return STATUS_OK;
-    }
-    enum status status = kernel_claim_list_add(self->list, CLAIM_SOURCE_TRITON_AUTOTUNE_LOG, self->path, name, length,
-                                               claim, self->error);
-    if (status == STATUS_OK) {
-        (*claim)->line = self->line;
-        (*claim)->ordinal = self->list->count - self->first_claim;
-    }
-    return status;
-}
 
 /* --- rounds --------------------------------------------------------------------------------------------------------
  */
@@ -180,11 +72,11 @@ static enum status take_candidate(struct log_reader *self, const char *name)
         begin_round(self, name, length);
     }
     struct kernel_claim *claim;
-    enum status status = add_claim(self, name, length, &claim);
+    enum status status = autotune_log_add(self, CLAIM_SOURCE_TRITON_AUTOTUNE_LOG, name, length, &claim);
     if (status != STATUS_OK || claim == NULL) {
         return status;
     }
-    status = add_knobs(self, claim, configuration, end, ':');
+    status = autotune_log_knobs(self, claim, configuration, end, ':');
     return status == STATUS_OK ? add_candidate(self, hash_text(configuration, end)) : status;
 }
 
@@ -206,8 +98,9 @@ static enum status end_round(struct log_reader *self, const char *configuration,
         }
     }
     if (best == NULL) {
-        status = add_claim(self, self->function, strlen(self->function), &best);
-        status = status == STATUS_OK && best != NULL ? add_knobs(self, best, configuration, end, ':') : status;
+        status =
+            autotune_log_add(self, CLAIM_SOURCE_TRITON_AUTOTUNE_LOG, self->function, strlen(self->function), &best);
+        status = status == STATUS_OK && best != NULL ? autotune_log_knobs(self, best, configuration, end, ':') : status;
         status = status == STATUS_OK && best != NULL ? add_candidate(self, hash) : status;
     }
     if (status == STATUS_OK && best != NULL) {
@@ -250,7 +143,8 @@ static enum status take_failure(struct log_reader *self, const char *reason)
     if (self->candidate_count > 0) {
         claim = &self->list->items[self->candidates[self->candidate_count - 1].claim];
     } else {
-        status = add_claim(self, self->function, strlen(self->function), &claim);
+        status =
+            autotune_log_add(self, CLAIM_SOURCE_TRITON_AUTOTUNE_LOG, self->function, strlen(self->function), &claim);
     }
     if (status != STATUS_OK || claim == NULL) {
         return status;
@@ -287,7 +181,7 @@ static enum status take_refusal(struct log_reader *self, const char *line, const
         }
     }
     struct kernel_claim *claim;
-    enum status status = add_claim(self, kernel, strlen(kernel), &claim);
+    enum status status = autotune_log_add(self, CLAIM_SOURCE_TRITON_AUTOTUNE_LOG, kernel, strlen(kernel), &claim);
     if (status != STATUS_OK || claim == NULL) {
         return status;
     }
@@ -295,7 +189,8 @@ static enum status take_refusal(struct log_reader *self, const char *line, const
     if (configuration != NULL) {
         configuration += sizeof choice - 1;
         const char *end = strrchr(configuration, ')');
-        status = add_knobs(self, claim, configuration, end != NULL ? end : configuration + strlen(configuration), '=');
+        status = autotune_log_knobs(self, claim, configuration,
+                                    end != NULL ? end : configuration + strlen(configuration), '=');
     }
     return status;
 }
@@ -344,6 +239,12 @@ static enum status take_line(struct log_reader *self, const char *line, double *
 {
     const char *rest;
     struct out_of_resources message;
+    bool is_taken = false;
+    enum status of_table = inductor_table_take(self, line, &is_taken);
+    if (is_taken || of_table != STATUS_OK) {
+        self->has_pending = false;
+        return of_table;
+    }
     if ((rest = behind(line, "Autotuning kernel ")) != NULL) {
         return take_candidate(self, rest);
     }
@@ -369,9 +270,10 @@ static enum status take_line(struct log_reader *self, const char *line, double *
 }
 
 /* Cheap enough for every line of a large log. */
-static bool may_matter(const char *line)
+static bool may_matter(const struct log_reader *self, const char *line)
 {
-    return strstr(line, "utotuning") != NULL || strstr(line, "esource") != NULL || strstr(line, "Required") != NULL ||
+    return self->table.is_open || strstr(line, "AUTOTUNE ") != NULL || strstr(line, "utotuning") != NULL ||
+           strstr(line, "esource") != NULL || strstr(line, "Required") != NULL ||
            strstr(line, "with key as ") != NULL || strstr(line, "finished after ") != NULL ||
            strstr(line, "best config selected: ") != NULL;
 }
@@ -386,7 +288,7 @@ static enum status read_lines(struct log_reader *self, struct table_rows *rows)
         if (status != STATUS_OK || text == NULL) {
             return status;
         }
-        if (!may_matter(text)) {
+        if (!may_matter(self, text)) {
             self->has_pending = false;
             continue;
         }
@@ -408,8 +310,10 @@ enum status triton_autotune_log_read(const char *path, struct kernel_claim_list 
     enum status status = table_rows_open(path, &rows, error);
     status = status == STATUS_OK ? read_lines(&reader, rows) : status;
     if (status == STATUS_OK && !reader.has_any) {
-        status = error_set_at(error, STATUS_BAD_DATA, path, 0, 0,
-                              "no output of Triton's autotuner (TRITON_PRINT_AUTOTUNING=1) and no OutOfResources");
+        status = error_set_at(
+            error, STATUS_BAD_DATA, path, 0, 0,
+            "no output of Triton's autotuner (TRITON_PRINT_AUTOTUNING=1), no table of Inductor (AUTOTUNE ...) and no "
+            "OutOfResources");
     }
     if (status == STATUS_OK && table_rows_damage(rows)[0] != '\0') {
         (void)snprintf(list->remark, sizeof list->remark, "%.200s: %s", path, table_rows_damage(rows));

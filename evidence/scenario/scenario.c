@@ -57,43 +57,56 @@ static enum status no_such_scenario(const char *name, struct error *error)
     return error_set(error, STATUS_MISSING, "there is no file and no shipped scenario '%.200s'%s", name, near);
 }
 
+/* What messages call the scenario, and the folder that tables are looked for in. */
+static enum status place(struct scenario *scenario, const char *shown, const char *directory, size_t directory_length,
+                         struct error *error)
+{
+    scenario->path = arena_copy_text(&scenario->arena, shown, strlen(shown));
+    scenario->directory =
+        directory != NULL ? arena_copy_text(&scenario->arena, directory, directory_length) : scenario->directory;
+    return scenario->path != NULL && (directory == NULL || scenario->directory != NULL)
+               ? STATUS_OK
+               : error_set(error, STATUS_NO_MEMORY, "no memory for the scenario");
+}
+
 /* The bytes of a scenario: *text is borrowed (embedded) or *owned by the caller. */
 static enum status load_text(struct scenario *scenario, const char *path, const char **text, size_t *length,
                              char **owned, struct error *error)
 {
     bool bare = strchr(path, '/') == NULL;
     const struct embedded_file *shipped = bare && !is_regular_file(path) ? find_shipped(path) : NULL;
-    const char *shown = path;
-    char name[300];
     if (shipped != NULL) {
+        char name[300];
         *text = shipped->begin;
         *length = shipped->length;
         snprintf(name, sizeof name, "built in: %s", shipped->path);
-        shown = name;
-    } else {
-        struct stat state;
-        if (bare && stat(path, &state) != 0) {
-            return no_such_scenario(path, error);
-        }
-        enum status status = file_read_text(path, SCENARIO_FILE_BYTES_MAX, owned, length, error);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        *text = *owned;
-        const char *slash = strrchr(path, '/');
-        scenario->directory = arena_copy_text(&scenario->arena, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
+        return place(scenario, name, NULL, 0, error);
     }
-    scenario->path = arena_copy_text(&scenario->arena, shown, strlen(shown));
-    if (scenario->path == NULL || (shipped == NULL && scenario->directory == NULL)) {
-        return error_set(error, STATUS_NO_MEMORY, "no memory for the scenario");
+    struct stat state;
+    if (bare && stat(path, &state) != 0) {
+        return no_such_scenario(path, error);
     }
-    return STATUS_OK;
+    enum status status = file_read_text(path, SCENARIO_FILE_BYTES_MAX, owned, length, error);
+    const char *slash = strrchr(path, '/');
+    *text = *owned;
+    return status == STATUS_OK ? place(scenario, path, path, slash != NULL ? (size_t)(slash - path) + 1 : 0, error)
+                               : status;
+}
+
+/* A table that the scenario itself carries, as a block of text under its name; NULL: none of that name. */
+static const struct yaml_node *own_table(const struct scenario_reader *reader, const char *name)
+{
+    return reader->tables != NULL ? yaml_find(reader->tables, name) : NULL;
 }
 
 enum status scenario_read_table(const struct scenario_reader *reader, const struct yaml_node *node,
                                 struct csv_table *table)
 {
     const struct scenario *scenario = reader->scenario;
+    const struct yaml_node *own = own_table(reader, node->text);
+    if (own != NULL) {
+        return csv_parse(own->text, strlen(own->text), own->key, table, reader->error);
+    }
     char path[1024];
     const char *prefix = scenario->directory != NULL && node->text[0] != '/' ? scenario->directory : "";
     int length = snprintf(path, sizeof path, "%s%s", prefix, node->text);
@@ -124,37 +137,64 @@ static uint64_t hash_bytes(const char *bytes, size_t length)
     return hash;
 }
 
+static enum status create(struct scenario **scenario, struct error *error)
+{
+    *scenario = calloc(1, sizeof **scenario);
+    if (*scenario == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the scenario");
+    }
+    (*scenario)->title = "";
+    (*scenario)->concurrency_variable = -1;
+    return STATUS_OK;
+}
+
+static enum status parse(struct scenario *scenario, const char *text, size_t length,
+                         const struct device_catalogue *catalogue, const char *device_override, struct error *error)
+{
+    struct yaml_node *root = NULL;
+    struct scenario_reader reader = {.scenario = scenario, .error = error};
+    size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    scenario->hash = hash_bytes(text, length);
+    enum status status =
+        yaml_tree_parse(text + mark, length - mark, scenario->path, scenario->hash, &scenario->arena, &root, error);
+    return status == STATUS_OK ? scenario_read_document(&reader, root, catalogue, device_override) : status;
+}
+
 enum status scenario_read(const char *path, const struct device_catalogue *catalogue, const char *device_override,
                           struct scenario **scenario, struct error *error)
 {
-    *scenario = NULL;
-    struct scenario *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return error_set(error, STATUS_NO_MEMORY, "no memory for the scenario");
-    }
-    made->title = "";
-    made->concurrency_variable = -1;
+    struct scenario *made = NULL;
     const char *text = NULL;
     char *owned = NULL;
     size_t length = 0;
-    struct yaml_node *root = NULL;
-    enum status status = load_text(made, path, &text, &length, &owned, error);
-    if (status == STATUS_OK) {
-        made->hash = hash_bytes(text, length);
-        size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-        status = yaml_tree_parse(text + mark, length - mark, made->path, made->hash, &made->arena, &root, error);
-    }
-    if (status == STATUS_OK) {
-        struct scenario_reader reader = {made, error};
-        status = scenario_read_document(&reader, root, catalogue, device_override);
-    }
+    *scenario = NULL;
+    enum status status = create(&made, error);
+    status = status == STATUS_OK ? load_text(made, path, &text, &length, &owned, error) : status;
+    status = status == STATUS_OK ? parse(made, text, length, catalogue, device_override, error) : status;
     free(owned);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK) {
+        *scenario = made;
+    } else {
         scenario_free(made);
-        return status;
     }
-    *scenario = made;
-    return STATUS_OK;
+    return status;
+}
+
+enum status scenario_read_text(const char *text, size_t length, const char *name,
+                               const struct device_catalogue *catalogue, const char *device_override,
+                               struct scenario **scenario, struct error *error)
+{
+    struct scenario *made = NULL;
+    *scenario = NULL;
+    enum status status = create(&made, error);
+    status = status == STATUS_OK ? place(made, name, "", 0, error) : status;
+    status = status == STATUS_OK ? parse(made, text, length, catalogue, device_override, error) : status;
+    if (status == STATUS_OK) {
+        *scenario = made;
+    } else {
+        scenario_free(made);
+    }
+    return status;
 }
 
 void scenario_free(struct scenario *scenario)

@@ -54,6 +54,11 @@ struct scenario; /* opaque; strings borrowed until freed */
  * Errors carry file, line and column. The catalogue must outlive the scenario. */
 MUST_CHECK enum status scenario_read(const char *path, const struct device_catalogue *catalogue,
                                      const char *device_override, struct scenario **scenario, struct error *error);
+/* The same from a scenario's text, at most SCENARIO_FILE_BYTES_MAX; messages call it `name`, files that it names are
+ * looked for in the current folder. */
+MUST_CHECK enum status scenario_read_text(const char *text, size_t length, const char *name,
+                                          const struct device_catalogue *catalogue, const char *device_override,
+                                          struct scenario **scenario, struct error *error);
 void scenario_free(struct scenario *scenario);
 
 const char *scenario_name(const struct scenario *scenario);

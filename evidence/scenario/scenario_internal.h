@@ -151,6 +151,7 @@ MUST_CHECK enum status scenario_read_measure(const struct scenario_reader *reade
 struct scenario_reader {
     struct scenario *scenario;
     struct error *error;
+    const struct yaml_node *tables; /* `tables`: texts of tables that the scenario carries itself; NULL: none */
 };
 
 /* --- scenario_nodes.c: access to the tree with messages ------------------------------------------------------------

@@ -379,6 +379,20 @@ static enum status read_list(const struct scenario_reader *reader, const struct 
 /* --- the document --------------------------------------------------------------------------------------------------
  */
 
+/* Tables that the file carries itself: a block of CSV under each name. */
+static enum status read_tables(struct scenario_reader *reader, const struct yaml_node *node)
+{
+    enum status status = node != NULL ? reader_expect(reader, node, YAML_MAP, "tables") : STATUS_OK;
+    for (const struct yaml_node *child = node != NULL ? node->first : NULL; child != NULL && status == STATUS_OK;
+         child = child->next) {
+        status = child->kind == YAML_SCALAR ? STATUS_OK
+                                            : reader_fail(reader, STATUS_BAD_DATA, child,
+                                                          "a table is a block of CSV text: '%.64s: |'", child->key);
+    }
+    reader->tables = node;
+    return status;
+}
+
 /* A path is taken from the scenario's folder on, as tables are. */
 static enum status read_calibration(struct scenario_reader *reader, const struct yaml_node *node)
 {
@@ -447,11 +461,14 @@ static enum status read_header(struct scenario_reader *reader, const struct yaml
 enum status scenario_read_document(struct scenario_reader *reader, const struct yaml_node *root,
                                    const struct device_catalogue *catalogue, const char *device_override)
 {
-    static const char *const keys[] = {"name",    "title",    "device",        "knobs",      "base",
-                                       "require", "workload", "workload_base", "let",        "kernels",
-                                       "serving", "notes",    "measure",       "calibration"};
+    static const char *const keys[] = {"name",    "title",    "device",        "knobs",       "base",
+                                       "require", "workload", "workload_base", "let",         "kernels",
+                                       "serving", "notes",    "measure",       "calibration", "tables"};
     struct scenario *scenario = reader->scenario;
     enum status status = reader_check_keys(reader, root, "a scenario", keys, sizeof keys / sizeof keys[0]);
+    if (status == STATUS_OK) {
+        status = read_tables(reader, yaml_find(root, "tables"));
+    }
     if (status == STATUS_OK) {
         status = read_header(reader, root, catalogue, device_override);
     }

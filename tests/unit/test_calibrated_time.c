@@ -8,6 +8,7 @@
 
 #include "calibrate/kernel_calibration.h"
 #include "model/predict/calibrated_time.h"
+#include "model/predict/calibration_transfer.h"
 #include "tests/support/assert_close.h"
 #include "tests/support/synthetic_rows.h"
 
@@ -114,6 +115,75 @@ START_TEST(rows_trained_on_are_inside_and_strange_ones_are_not)
 }
 END_TEST
 
+/* CAL-6: twice the largest leverage of the rows trained on, and leverage in units of the form's noise. */
+START_TEST(leverage_is_judged_by_that_of_the_rows)
+{
+    struct calibrated_time time;
+    double most = 0;
+    (void)calibrate(40, false);
+    for (size_t i = 0; i < 40; i++) {
+        calibrated_time_predict(&model, &data.rows.rows[i].layer, &time);
+        const double ratio = time.parameter_log_sigma / calibration.form_log_sigma;
+        assert_close_rel(time.leverage, ratio * ratio, 1e-9);
+        most = fmax(most, time.leverage);
+    }
+    assert_close_rel(calibration.leverage_limit, 2 * most, 1e-9);
+}
+END_TEST
+
+static double stretch_at(double level)
+{
+    struct kernel_calibration_options options;
+    struct kernel_calibration_report report;
+    struct error error = {0};
+    kernel_calibration_options_init(&options);
+    options.no_residual = true;
+    options.interval_level = level;
+    calibration_release(&calibration);
+    ck_assert_msg(kernel_calibrate(data.device, &data.priors, data.rows.rows, NULL, 9, &options, &calibration, &report,
+                                   &error) == STATUS_OK,
+                  "%s", error.text);
+    return calibration.stretch;
+}
+
+/* CAL-5: of nine rows the ninth stands for 9 of 10; more is asked of a normal tail behind it, less of what lies between
+ * the eighth, 8 of 10, and the ninth. */
+START_TEST(the_stretch_is_an_order_statistic)
+{
+    const double at_80 = stretch_at(0.8), at_85 = stretch_at(0.85), at_90 = stretch_at(0.9), at_95 = stretch_at(0.95);
+    assert_close_rel(at_95 / at_90, 1.9599639845 / 1.6448536270, 1e-8);
+    assert_close_rel(at_85, (at_80 + at_90) / 2, 1e-9);
+    ck_assert(at_80 < at_90);
+}
+END_TEST
+
+/* CAL-11: another level is another quantile of the same width. */
+START_TEST(another_level_is_another_quantile)
+{
+    struct calibrated_time at_90, at_50;
+    (void)calibrate(40, false);
+    calibrated_time_predict(&model, &data.rows.rows[3].layer, &at_90);
+    calibration_set_level(&calibration, 0.5);
+    ck_assert(calibration.interval_level == 0.5 && calibration.parameters.interval_level == 0.5);
+    calibrated_time_predict(&model, &data.rows.rows[3].layer, &at_50);
+    assert_close_rel(log(at_50.time_hi_s / at_50.time_s) / log(at_90.time_hi_s / at_90.time_s),
+                     0.6744897502 / 1.6448536270, 1e-8);
+}
+END_TEST
+
+/* CAL-9: the form's width grows by a tenth and, where there is one, by the whole amplitude of the process. */
+START_TEST(a_moved_calibration_counts_its_process_as_unknown)
+{
+    struct gpu_device other = *data.device;
+    (void)calibrate(40, true);
+    const double form = calibration.form_log_sigma;
+    calibration.residual.amplitude = 0.04;
+    const double process = calibration.residual.row_count > 0 ? 0.04 : 0;
+    calibration_transfer(&calibration, data.device, &other);
+    assert_close_rel(calibration.form_log_sigma, sqrt(form * form + 0.01 + process), 1e-12);
+}
+END_TEST
+
 START_TEST(what_cannot_run_has_no_time)
 {
     struct calibrated_time time;
@@ -178,6 +248,10 @@ Suite *suite_calibrated_time(void)
     tcase_add_test(tests, intervals_hold_their_parts);
     tcase_add_test(tests, the_gradient_is_that_of_the_form);
     tcase_add_test(tests, rows_trained_on_are_inside_and_strange_ones_are_not);
+    tcase_add_test(tests, leverage_is_judged_by_that_of_the_rows);
+    tcase_add_test(tests, the_stretch_is_an_order_statistic);
+    tcase_add_test(tests, another_level_is_another_quantile);
+    tcase_add_test(tests, a_moved_calibration_counts_its_process_as_unknown);
     tcase_add_test(tests, what_cannot_run_has_no_time);
     tcase_add_test(tests, the_kernel_of_the_process_falls_with_distance);
     tcase_add_test(tests, a_calibration_needs_rows_that_differ);

@@ -317,6 +317,13 @@ START_TEST(every_source_has_a_rank_a_reason_and_a_check)
         ck_assert(rank->kind != CLAIM_LAUNCHED || rank->order <= 2);
         ck_assert(rank->kind != CLAIM_TUNED || rank->order >= 7);
     }
+    static const enum claim_source falling[] = {
+        CLAIM_SOURCE_TRACE,        CLAIM_SOURCE_NSYS_TABLE,          CLAIM_SOURCE_CUBIN,
+        CLAIM_SOURCE_COMPILER_LOG, CLAIM_SOURCE_TRITON_JSON,         CLAIM_SOURCE_PTX,
+        CLAIM_SOURCE_KERNEL_TUNER, CLAIM_SOURCE_TRITON_AUTOTUNE_LOG, CLAIM_SOURCE_MEASUREMENTS}; /* EVID-4 */
+    for (size_t i = 1; i < sizeof falling / sizeof falling[0]; i++) {
+        ck_assert_uint_lt(claim_rank_of(falling[i - 1])->order, claim_rank_of(falling[i])->order);
+    }
 }
 END_TEST
 

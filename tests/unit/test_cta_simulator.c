@@ -143,6 +143,61 @@ START_TEST(one_cta_is_its_critical_path)
 }
 END_TEST
 
+/* One product takes 4 of latency, 1 of which its pipes are busy: the CTA that begins second finds a quarter of a
+ * request there and is longer by a quarter of its own work (SIM-3). */
+START_TEST(a_step_waits_for_those_it_meets)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.sm_count = 1;
+    machine.mma_latency_s = 4;
+    machine.mma_flop_per_s[NUMBER_FORMAT_BF16] = 2.0 * 16 * 8 * 16 * SUB_CORES_MAX;
+    struct layer_case layer = one_kernel(1, 1);
+    struct tile_loop *loop = &layer.kernels[0].loop;
+    loop->mma_count = 1;
+    loop->mma[0] = (struct mma_op){.m = 16, .n = 8, .k = 16, .count = 1, .layout = MMA_LAYOUT_SPLIT_N};
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4);
+    layer.kernels[0].launch.grid_ctas = 2;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4.25);
+}
+END_TEST
+
+/* Frames of 4 bytes a thread, 512 a CTA, against 256 that SMEM leaves of the array: half of the 1,024 bytes goes on. */
+START_TEST(spills_that_the_array_does_not_hold_go_on)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.sm_count = 1;
+    machine.l1_bytes = 1024 + 256;
+    machine.spill_traffic_factor = 1;
+    machine.port_bytes_per_s = 32;
+    struct layer_case layer = one_kernel(1, 1);
+    layer.kernels[0].loop.spill_bytes = 8;
+    const struct cta_simulation result = simulate(&machine, &layer, &PLAIN);
+    ck_assert(result.time_s == 16);
+    ck_assert(result.kernels[0].bytes_requested == 512 && result.kernels[0].bytes_served == 512);
+    machine.l1_bytes = 1024 + 512;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 0);
+}
+END_TEST
+
+/* Of what is written, DRAM sees what L2 cannot hold. */
+START_TEST(writes_stay_in_l2_while_they_fit)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.l2_capacity_bytes = 150;
+    struct layer_case layer = one_kernel(2, 1);
+    layer.kernels[0].loop.epilogue_bytes = 100;
+    ck_assert(simulate(&machine, &layer, &PLAIN).kernels[0].dram_bytes == 50);
+    machine.l2_capacity_bytes = 200;
+    ck_assert(simulate(&machine, &layer, &PLAIN).kernels[0].dram_bytes == 0);
+}
+END_TEST
+
 /* Two sectors of which each is missing in L2 with probability 1/2: L2 alone answers in a quarter of the tiles. */
 START_TEST(a_tile_waits_for_its_slowest_sector)
 {
@@ -537,6 +592,9 @@ Suite *suite_cta_simulator(void)
     tcase_add_test(tcase, overhead_of_a_counted_loop_precedes_its_loads);
     tcase_add_test(tcase, copies_contend_for_smem);
     tcase_add_test(tcase, kernels_follow_each_other_with_gaps);
+    tcase_add_test(tcase, a_step_waits_for_those_it_meets);
+    tcase_add_test(tcase, spills_that_the_array_does_not_hold_go_on);
+    tcase_add_test(tcase, writes_stay_in_l2_while_they_fit);
     tcase_add_test(tcase, residency_is_that_of_the_occupancy_module);
     tcase_add_test(tcase, no_run_beats_the_bounds_and_no_byte_is_lost);
     tcase_add_test(tcase, bytes_are_those_described);

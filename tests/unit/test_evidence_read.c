@@ -30,7 +30,7 @@ START_TEST(recorded_files_are_recognised)
     } rows[] = {{PROFILERS "kineto-h200.json", "profiler trace"},
                 {PROFILERS "ncu-raw-h200.csv", "Nsight Compute table"},
                 {PROFILERS "ncu-details-h200.csv", "Nsight Compute table"},
-                {PROFILERS "triton-print-autotuning.txt", "Triton autotuning output"},
+                {PROFILERS "triton-print-autotuning.txt", "autotuning output"},
                 {PROFILERS "ptxas-v.txt", "compiler's report"},
                 {PROFILERS "cuobjdump-resource-usage.txt", "compiler's report"},
                 {CACHE "/ERQUX52T3WZ36PZHGNKPKQOZWO3GR7LCL2WC6PXPKHCR6GVC3GDQ/matmul_kernel.autotune.json",
@@ -74,9 +74,13 @@ START_TEST(documented_forms_are_recognised)
          "Nsight Systems table"},
         {"Time (%),Total Time (ns),Instances,Avg (ns),Name\n", "Nsight Systems table"},
         {"==PROF== Connected\n\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\"\n", "Nsight Compute table"},
+        {"  k(int) (4, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 8.0\n    Section: Occupancy\n",
+         "Nsight Compute text"},
+        {"{\"XBLOCK\": 1, \"num_warps\": 8, \"configs_hash\": \"8a\"}", "Inductor configuration"},
+        {"x\nAUTOTUNE mm(8x2048, 2048x3072)\n  mm 0.0160 ms 81.6%\n", "autotuning output"},
         {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: "
          "101376.",
-         "Triton autotuning output"},
+         "autotuning output"},
         {"{\"key\":[1],\"configs_timings\":[[{},[Infinity, Infinity, Infinity]]]}", "Triton autotune file"},
         {"{\"max_concurrency\": 8, \"output_throughput\": 281.0}", "serving results"},
         {"{\"child_paths\": {\"k.json\": \"/elsewhere/X/k.json\"}}", "list of a Triton cache's files"},
@@ -129,7 +133,7 @@ START_TEST(a_log_is_two_things)
     const struct evidence_kind *first = evidence_recognise_bytes("x", text, sizeof text - 1, &second);
     ck_assert_str_eq(first->name, "compiler's report");
     ck_assert_ptr_nonnull(second);
-    ck_assert_str_eq(second->name, "Triton autotuning output");
+    ck_assert_str_eq(second->name, "autotuning output");
 }
 END_TEST
 

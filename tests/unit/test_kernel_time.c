@@ -94,6 +94,8 @@ START_TEST(exposed_load_adds_latency_and_transfer)
     const double l2_s = 253 / 1.913e9;
     const double all_hit = pow(0.75, 96); /* of 96 sectors */
     assert_close_rel(cost.exposed_s, 2 * ((1 - all_hit) * 613e-9 + all_hit * l2_s + l2_s) + transfer_s, TOL_ROUNDING);
+    assert_close_rel(cost.sector_bytes, 3072, TOL_ROUNDING);
+    assert_close_rel(cost.dram_bytes, 3072 / 4.0, TOL_ROUNDING);
 }
 END_TEST
 
@@ -252,6 +254,90 @@ START_TEST(given_warps_leave_the_others_idle)
 }
 END_TEST
 
+/* MMA-3: a warpgroup computes 64 rows whatever of them is wanted; the floor counts what is wanted. */
+START_TEST(warpgroup_rows_are_rounded_up)
+{
+    struct kernel_case kernel = empty_kernel(1, 1);
+    struct tile_cost part, whole;
+    kernel.loop.mma_count = 1;
+    kernel.loop.mma[0] = (struct mma_op){.m = 48, .n = 128, .k = 64, .count = 2, .warpgroup = true};
+    tile_cost_compute(&model, &kernel, &part);
+    kernel.loop.mma[0].m = 64;
+    tile_cost_compute(&model, &kernel, &whole);
+    assert_close_rel(whole.tensor_s, 2.0 * 64 * 128 * 64 * 2 / (1039 * 1.913e9), TOL_NORM);
+    assert_close_rel(part.tensor_s, whole.tensor_s, TOL_ROUNDING);
+    assert_close_rel(part.useful_tensor_s, 0.75 * whole.useful_tensor_s, TOL_ROUNDING);
+}
+END_TEST
+
+/* TILE-6: 13 CTAs of 128 threads with frames of 8 bytes, 13,312 bytes, against what their SMEM leaves of the array. */
+START_TEST(frames_beyond_the_array_go_to_l2)
+{
+    struct kernel_case kernel = empty_kernel(37 * 13, 1);
+    struct kernel_time result;
+    double l2_bytes[3];
+    static const double held[] = {1e9, 13312 / 4.0, 0};
+    kernel.loop.spill_bytes = 16;
+    model.spill_traffic_factor = 1;
+    for (int i = 0; i < 3; i++) {
+        model.l1_bytes = 13 * 1024 + held[i];
+        kernel_time_predict(&model, &kernel, &result);
+        l2_bytes[i] = result.l2_bytes;
+    }
+    ck_assert(l2_bytes[0] == 0);
+    assert_close_rel(l2_bytes[2], 37.0 * 13 * 16 * 128, TOL_NORM);
+    assert_close_rel(l2_bytes[1], 0.75 * l2_bytes[2], TOL_NORM);
+}
+END_TEST
+
+/* TIME-2: a CTA of less than one iteration waits for that part of a tile. */
+START_TEST(part_of_an_iteration_waits_for_part_of_a_tile)
+{
+    struct kernel_case kernel = empty_kernel(1, 1);
+    kernel.loop.stream = (struct tile_load){
+        .rows = 1, .row_bytes = 32, .alignment_bytes = 32, .exposures = 1, .distinct_fraction = 1, .pipelined = true};
+    kernel.loop.buffers = 2;
+    const double start_s = 2.385e-6 + 0.433e-6, whole_s = predicted_s(&kernel) - start_s;
+    kernel.loop.iterations = 0.25;
+    ck_assert_msg(fabs((predicted_s(&kernel) - start_s) / whole_s - 0.25) < 0.02, "%g of %g s",
+                  predicted_s(&kernel) - start_s, whole_s);
+}
+END_TEST
+
+/* PARAM-1: tf32 at half the bf16 rate; fp16 at the bf16 rate, or at its own peak where there is no bf16. */
+START_TEST(tensor_rates_of_other_formats)
+{
+    struct model_parameters parameters;
+    struct error error;
+    model_parameters_init(&parameters);
+    const double bf16 = model.warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_BF16];
+    assert_close_rel(bf16, 1039 * 1.913e9, TOL_ROUNDING);
+    assert_close_rel(model.warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_TF32], bf16 / 2, TOL_ROUNDING);
+    assert_close_rel(model.warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_FP16], bf16, TOL_ROUNDING);
+    fixture_device_set(&device, GPU_FIGURE_BF16_RATE, (double)NAN);
+    fixture_device_set(&device, GPU_FIGURE_FP16_PEAK, 37e12);
+    ck_assert_int_eq(time_model_init(&model, &device, &parameters, &error), STATUS_OK);
+    assert_close_rel(model.warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_FP16], 1e12, TOL_ROUNDING);
+    ck_assert(!(model.warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_TF32] > 0));
+}
+END_TEST
+
+/* TIME-8: the interval's ends lie the quantile of its level away, 1.96 standard deviations at 95 %. */
+START_TEST(level_sets_the_width)
+{
+    struct model_parameters parameters;
+    struct error error;
+    const struct kernel_case kernel = empty_kernel(1, 1000);
+    struct kernel_time result;
+    model_parameters_init(&parameters);
+    parameters.interval_level = 0.95;
+    ck_assert_int_eq(time_model_init(&model, &device, &parameters, &error), STATUS_OK);
+    kernel_time_predict(&model, &kernel, &result);
+    assert_close_rel(log(result.time_hi_s / result.time_s), 1.959963984540054 * result.log_sigma, 1e-12);
+    assert_close_rel(log(result.time_s / result.time_lo_s), 1.959963984540054 * result.log_sigma, 1e-12);
+}
+END_TEST
+
 START_TEST(more_buffers_hide_more_latency)
 {
     double previous_s = INFINITY;
@@ -401,6 +487,11 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, small_tile_is_replicated);
     tcase_add_test(tests, tensor_chain_is_latency_or_issue_bound);
     tcase_add_test(tests, given_warps_leave_the_others_idle);
+    tcase_add_test(tests, warpgroup_rows_are_rounded_up);
+    tcase_add_test(tests, frames_beyond_the_array_go_to_l2);
+    tcase_add_test(tests, part_of_an_iteration_waits_for_part_of_a_tile);
+    tcase_add_test(tests, tensor_rates_of_other_formats);
+    tcase_add_test(tests, level_sets_the_width);
     tcase_add_test(tests, more_buffers_hide_more_latency);
     tcase_add_test(tests, equal_ragged_groups_equal_the_uniform_grid);
     tcase_add_test(tests, one_long_cta_sets_the_time);

@@ -228,7 +228,7 @@ START_TEST(check_finds_what_is_wrong)
     char found[2000] = "";
     uint64_t findings = 0;
     ck_assert_int_eq(ledger_check(ledger, keep_finding, found, &findings, &error), STATUS_OK);
-    ck_assert_msg(findings == 3, "%s", found);
+    ck_assert_msg(findings == 5, "%s", found); /* and two rows that the program did not write */
     ck_assert_msg(strstr(found, "run 1: its median") && strstr(found, "run 2: it is ok but") &&
                       strstr(found, "prediction 1: frozen after run 4"),
                   "%s", found);
@@ -335,6 +335,21 @@ START_TEST(several_processes_make_it_at_once)
     uint64_t count = 0;
     ck_assert_int_eq(ledger_count(ledger, LEDGER_RUN, NULL, &count, &error), STATUS_OK);
     ck_assert_uint_eq(count, WRITERS);
+    ledger_close(ledger);
+}
+END_TEST
+
+START_TEST(check_takes_the_median_of_any_number_of_samples)
+{
+    struct ledger *ledger = must_open(true);
+    char found[2000] = "";
+    uint64_t findings = 0;
+    add_run(ledger, 0, 5, (const double[]){5}, 1);
+    add_run(ledger, 0, 3, (const double[]){4, 2}, 2);
+    add_run(ledger, 0, 2, (const double[]){9, 2, 1}, 3);
+    add_run(ledger, 0, 2.5, (const double[]){3, 1, 2, 4}, 4);
+    ck_assert_int_eq(ledger_check(ledger, keep_finding, found, &findings, &error), STATUS_OK);
+    ck_assert_msg(findings == 0, "%s", found);
     ledger_close(ledger);
 }
 END_TEST
@@ -487,6 +502,7 @@ Suite *suite_ledger(void)
     tcase_add_test(files, two_processes_write_one_after_the_other);
     tcase_add_test(files, several_processes_make_it_at_once);
     tcase_add_test(files, check_sees_that_a_guard_is_gone);
+    tcase_add_test(files, check_takes_the_median_of_any_number_of_samples);
     tcase_add_test(files, files_that_are_no_ledger);
     tcase_add_test(files, a_newer_schema_is_left_alone);
     tcase_add_test(files, a_truncated_file_is_refused);

@@ -43,9 +43,9 @@ static void teardown(void)
 static const char plan_text[] = "launch_chain launches=2 ctas=1..6\n"
                                 "barrier_and_exp operation=1 iterations=4 warps=1,2\n";
 
-/* Runs plan_text; fault: crash, hang, ... at configuration `at` of every worker, or NULL. */
-static enum status run(const char *fault, int at, struct campaign_options *options, struct campaign_progress *progress,
-                       struct error *error)
+/* Runs a plan; fault: crash, hang, ... at configuration `at` of every worker, or NULL. */
+static enum status run_plan(const char *text, const char *fault, int at, struct campaign_options *options,
+                            struct campaign_progress *progress, struct error *error)
 {
     struct campaign_plan plan;
     char words[7][32] = {"measure", ":worker", "--device-backend=fake", "--sample-time=1ms", "--seed=5"};
@@ -64,10 +64,16 @@ static enum status run(const char *fault, int at, struct campaign_options *optio
         options->budget_s = 60.0;
     if (options->config_limit_s <= 0.0)
         options->config_limit_s = 20.0;
-    ck_assert_int_eq(campaign_plan_parse(plan_text, "test.plan", 1000, &plan, error), STATUS_OK);
+    ck_assert_int_eq(campaign_plan_parse(text, "test.plan", 1000, &plan, error), STATUS_OK);
     enum status status = campaign_run(&plan, options, progress, error);
     campaign_plan_release(&plan);
     return status;
+}
+
+static enum status run(const char *fault, int at, struct campaign_options *options, struct campaign_progress *progress,
+                       struct error *error)
+{
+    return run_plan(plan_text, fault, at, options, progress, error);
 }
 
 static size_t count_rows(const char *kernel)
@@ -110,6 +116,28 @@ START_TEST(measures_everything_once)
     ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
     ck_assert_uint_eq(progress.done, 8);
     ck_assert_uint_eq(count_rows("launch_chain"), 12);
+}
+END_TEST
+
+/* A round smaller than the distance of reference runs begins with one all the same, in every repeat. */
+START_TEST(every_round_has_its_references)
+{
+    static const struct {
+        uint32_t every, repeats, done;
+    } cases[] = {{40, 5, 5 * (3 + 2)}, {2, 1, 3 + 2 * 2}, {0, 1, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct campaign_options options = {.reference_every = cases[i].every, .repeats = cases[i].repeats};
+        struct campaign_progress progress;
+        struct error error;
+        teardown();
+        setup();
+        ck_assert_msg(run_plan("launch_chain launches=2 ctas=1..3\n"
+                               "reference barrier_and_exp operation=1 iterations=4 warps=1,2\n",
+                               NULL, 0, &options, &progress, &error) == STATUS_OK,
+                      "%s", error.text);
+        ck_assert_uint_eq(progress.done, cases[i].done);
+        ck_assert_uint_eq(count_rows("launch_chain"), 3 * (size_t)cases[i].repeats);
+    }
 }
 END_TEST
 
@@ -227,10 +255,10 @@ START_TEST(predictions_are_sealed_before_the_run)
     struct error error;
     char path[600], seal[CAMPAIGN_DIGEST_SIZE], *text;
     size_t length;
-    ck_assert_str_eq(campaign_digest("", 0, seal), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    ck_assert_str_eq(campaign_digest("abc", 3, seal),
+    ck_assert_str_eq(sha256_hex("", 0, seal), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    ck_assert_str_eq(sha256_hex("abc", 3, seal),
                      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    ck_assert_str_eq(campaign_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
+    ck_assert_str_eq(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
                      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     /* The third configuration crashes: its prediction is there all the same. */
     ck_assert_int_eq(run("crash", 3, &options, &progress, &error), STATUS_OK);
@@ -353,6 +381,7 @@ Suite *suite_measure_campaign(void)
     tcase_set_timeout(runs, 120);
     tcase_add_checked_fixture(runs, setup, teardown);
     tcase_add_test(runs, measures_everything_once);
+    tcase_add_test(runs, every_round_has_its_references);
     tcase_add_loop_test(runs, an_accident_costs_one_configuration, 0, (int)(sizeof accidents / sizeof *accidents));
     tcase_add_test(runs, killed_campaigns_go_on);
     tcase_add_test(runs, two_at_once_do_not_mix);

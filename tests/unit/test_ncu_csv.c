@@ -295,6 +295,37 @@ START_TEST(row_longer_than_the_limit)
 }
 END_TEST
 
+/* The barriers' limit is not in tables of old versions, so it is not needed, but it counts. */
+START_TEST(barriers_limit_the_resident_ctas)
+{
+    read_text(DETAILS ROW("Block Limit SM", "block", "32") ROW("Block Limit Registers", "block", "9")
+                  ROW("Block Limit Shared Mem", "block", "8") ROW("Block Limit Warps", "block", "16")
+                      ROW("Block Limit Barriers", "block", "4"));
+    assert_figure(&list.items[0], CLAIM_CTAS_PER_SM, 4);
+    release();
+}
+END_TEST
+
+/* Nsight Systems does not say which KB, MB and GB it means. */
+START_TEST(decimal_and_binary_prefixes)
+{
+    static const struct {
+        const char *unit;
+        double low, high;
+    } cases[] = {{"KB", 1e3, 1024},
+                 {"MB", 1e6, 1048576},
+                 {"GB", 1e9, 1073741824},
+                 {"Kbyte/block", 1e3, 1e3},
+                 {"MiB", 1048576, 1048576}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct unit unit = unit_parse(cases[i].unit);
+        ck_assert_int_eq(unit.kind, UNIT_BYTES);
+        ck_assert_double_eq(unit.low_scale, cases[i].low);
+        ck_assert_double_eq(unit.high_scale, cases[i].high);
+    }
+}
+END_TEST
+
 START_TEST(printed_numbers)
 {
     static const struct {
@@ -312,7 +343,9 @@ START_TEST(printed_numbers)
         {"233'472", '.', true, 233472, 0},
         {"0.00", '.', true, 0, 2},
         {"-5", '.', true, -5, 0},
-        {"1e+06", '.', true, 1e6, 0},
+        {"1e+06", '.', true, 1e6, -6},
+        {"1.25E-3", '.', true, 1.25e-3, 5},
+        {"0e99999999999", '.', true, 0, 0},
         {"23,34", '.', false, 0, 0},
         {"1,,024", '.', false, 0, 0},
         {",024", '.', false, 0, 0},
@@ -332,6 +365,28 @@ START_TEST(printed_numbers)
             ck_assert_double_eq(number.value, cases[i].value);
             ck_assert_int_eq(number.decimals, cases[i].decimals);
         }
+    }
+}
+END_TEST
+
+/* A digit that an exponent moves is worth what it is worth where it ends up. */
+START_TEST(rounding_with_an_exponent)
+{
+    static const struct {
+        const char *text, *unit;
+        double low, high;
+    } cases[] = {{"1.2e+03", "us", 1150, 1250},
+                 {"4.9e+01", "Kbyte", 48500, 49500},
+                 {"2.5e-3", "ms", 2.45, 2.55},
+                 {"12.5", "us", 12.45, 12.55},
+                 {"0.0", "us", 0, 0.05}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct unit unit = unit_parse(cases[i].unit);
+        struct printed_number number;
+        ck_assert(printed_number_parse(cases[i].text, '.', &number));
+        const struct claim_value value = printed_interval(&number, &unit);
+        ck_assert_msg(is_close_rel(value.low, cases[i].low, 1e-12) && is_close_rel(value.high, cases[i].high, 1e-12),
+                      "%s %s: %.17g to %.17g", cases[i].text, cases[i].unit, value.low, value.high);
     }
 }
 END_TEST
@@ -369,7 +424,10 @@ Suite *suite_ncu_csv(void)
     tcase_add_test(written, damaged_rows_are_counted);
     tcase_add_test(written, no_table);
     tcase_add_test(written, row_longer_than_the_limit);
+    tcase_add_test(written, barriers_limit_the_resident_ctas);
+    tcase_add_test(written, decimal_and_binary_prefixes);
     tcase_add_test(written, printed_numbers);
+    tcase_add_test(written, rounding_with_an_exponent);
     tcase_add_test(written, votes_for_the_decimal_sign);
     suite_add_tcase(suite, recorded);
     suite_add_tcase(suite, written);

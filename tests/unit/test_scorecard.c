@@ -60,6 +60,21 @@ START_TEST(boasting_and_bias_show)
 }
 END_TEST
 
+/* SCORE-1: the ends of the interval are the quantiles, wherever the stated value lies between them. */
+START_TEST(the_interval_is_read_by_its_ends)
+{
+    const struct scored_prediction lopsided = {3, 1, 4, 0.9, 2};
+    struct scorecard card;
+    struct error error = {0};
+    const double sigma = log(4) / 2 / 1.6448536270;
+    ck_assert_int_eq(scorecard_make(&lopsided, 1, &card, &error), STATUS_OK);
+    assert_close_rel(card.crps, sigma * (sqrt(2 / M_PI) - 1 / sqrt(M_PI)), 1e-8); /* measured at its centre */
+    assert_close_rel(card.crps_of_point, log(1.5), 1e-12);
+    assert_close_rel(card.bias, 2 / 3.0 - 1, 1e-12);
+    ck_assert(card.coverage[0] == 1);
+}
+END_TEST
+
 START_TEST(what_cannot_be_scored)
 {
     struct scorecard card;
@@ -79,6 +94,7 @@ Suite *suite_scorecard(void)
     TCase *tcase = tcase_create("scorecard");
     tcase_add_test(tcase, honest_predictions_are_covered_as_said);
     tcase_add_test(tcase, boasting_and_bias_show);
+    tcase_add_test(tcase, the_interval_is_read_by_its_ends);
     tcase_add_test(tcase, what_cannot_be_scored);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -222,6 +222,31 @@ START_TEST(test_nothing_runs)
 END_TEST
 
 /* Two configurations within the noise of a run, everything else far behind: the best is worth another look. */
+/* Misses widen the next intervals, hits narrow them: at a level of 0.8 four hits make up for one miss (SEARCH-7). */
+START_TEST(test_stretch_follows_the_misses)
+{
+    struct table *table = make_table();
+    struct search_options options;
+    struct search_summary before, missed, held;
+    search_options_init(&options);
+    struct search_engine *engine = start(table, NULL, &options);
+    const struct search_proposal wrong = {.value_lo = 1, .value_hi = 2}, right = {.value_lo = 1e-9, .value_hi = 1e9};
+    (void)propose(engine, &before);
+    tell(engine, 0, 3, &wrong);
+    (void)propose(engine, &missed);
+    for (uint32_t c = 1; c <= 4; c++) {
+        tell(engine, c, 3, &right);
+    }
+    (void)propose(engine, &held);
+    assert_close_rel(missed.stretch, before.stretch * exp(0.2 * 0.8), TOL_ROUNDING);
+    assert_close_rel(held.stretch, before.stretch, 1e-12);
+    ck_assert_uint_eq(held.forecasts, 5);
+    ck_assert_uint_eq(held.forecasts_inside, 4);
+    search_engine_free(engine);
+    free_table(table);
+}
+END_TEST
+
 START_TEST(test_noise_calls_for_a_repeat)
 {
     struct table *table = make_table();
@@ -346,6 +371,7 @@ Suite *suite_search_engine(void)
     tcase_add_test(tests, test_failures_teach);
     tcase_add_test(tests, test_nothing_runs);
     tcase_add_test(tests, test_noise_calls_for_a_repeat);
+    tcase_add_test(tests, test_stretch_follows_the_misses);
     tcase_add_test(tests, test_cost_counts);
     tcase_add_test(tests, test_learning);
     tcase_add_test(tests, test_stops_when_all_is_known);

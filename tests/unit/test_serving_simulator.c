@@ -333,6 +333,22 @@ START_TEST(full_kv_preempts_the_newest_and_computes_it_again)
 }
 END_TEST
 
+START_TEST(a_preempted_request_goes_before_those_that_wait)
+{
+    /* As above, and C has waited since 1.5 when B is preempted at 3: B comes back at 6 all the same, C after it. */
+    const struct request_arrival items[] = {{0.0, 4, 6}, {0.0, 4, 6}, {1.5, 4, 6}};
+    struct serving_config config = serving_config_default();
+    struct error error = {0};
+    config.kv_capacity_tokens = 12;
+    ck_assert_int_eq(simulate_list(&config, &(struct linear_step){.fixed_s = 1.0}, items, 3, &error), STATUS_OK);
+    ck_assert_uint_eq(result.preemptions, 1);
+    ck_assert_uint_eq(result.completed, 3);
+    assert_close_rel(result.latency[SERVING_ITL].maximum_s, 4.0, 1e-12); /* B from step 3 to step 7 */
+    assert_close_rel(result.latency[SERVING_WAIT].maximum_s, 9.0 - 1.5, 1e-12);
+    assert_close_rel(result.duration_s, 15.0, 1e-12);
+}
+END_TEST
+
 START_TEST(requests_that_can_never_run_are_rejected_and_counted)
 {
     const struct request_arrival items[] = {{0.0, 90, 11}, {0.0, 90, 10}, {1.0, 0, 5}, {1.0, 5, 0}, {2.0, 1, 1}};
@@ -673,6 +689,7 @@ Suite *suite_serving_simulator(void)
     tcase_add_test(rules, prompts_are_read_in_chunks_beside_decoding);
     tcase_add_test(rules, context_makes_later_steps_longer);
     tcase_add_test(rules, full_kv_preempts_the_newest_and_computes_it_again);
+    tcase_add_test(rules, a_preempted_request_goes_before_those_that_wait);
     tcase_add_test(rules, requests_that_can_never_run_are_rejected_and_counted);
     tcase_add_test(rules, goodput_counts_requests_that_keep_every_limit);
     tcase_add_test(books, books_balance_in_every_run_and_time_never_goes_back);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Profiler traces: a recorded one against Python's reading of it, variants of layout, cuts, traps and lies. */
+ * Profiler traces: a recorded one against Python's reading of it, variants of layout, traps, and many launches. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/random.h"
 #include "base/statistics.h"
@@ -13,28 +12,12 @@
 #include "evidence/profiles/profile_readers.h"
 #include "evidence/profiles/trace_blocks.h"
 #include "evidence/profiles/trace_events.h"
-#include "evidence/profiles/trace_groups.h"
 #include "evidence/profiles/trace_reader_private.h"
+#include "evidence/profiles/trace_shapes.h"
 #include "tests/support/assert_close.h"
+#include "tests/support/trace_texts.h"
 
-#define RECORDED "tests/recorded/profilers/kineto-h200.json"
 #define EXPECTED "tests/recorded/kineto_kernels.tsv"
-
-/* Made from documented fields. */
-#define DEVICES                                                                                                        \
-    "\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\", \"computeMajor\": 9, \"computeMinor\": 0, "         \
-    "\"maxThreadsPerMultiprocessor\": 2048, \"numSms\": 132}]"
-#define EVENT(name, duration, arguments)                                                                               \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name "\", \"pid\": 0, \"tid\": 7, \"ts\": 10.5, \"dur\": "     \
-    "" duration ", \"args\": {" arguments "}}"
-#define ARGUMENTS                                                                                                      \
-    "\"device\": 0, \"registers per thread\": 64, \"shared memory\": 1024, \"blocks per SM\": 9.7, \"grid\": [1280, "  \
-    "1, 1], "                                                                                                          \
-    "\"block\": [256, 1, 1], \"est. achieved occupancy %\": 50"
-#define CPU                                                                                                            \
-    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 1, \"ts\": 9, \"dur\": 3, "     \
-    "\"args\": {}}"
-#define KERNEL EVENT("k", "2.5", ARGUMENTS)
 
 static struct kernel_claim_list list;
 static struct error last;
@@ -52,13 +35,7 @@ static void teardown(void)
 
 static enum status read_bytes(const char *text, size_t length, bool parses_all)
 {
-    struct byte_stream *stream = NULL;
-    kernel_claim_list_release(&list);
-    last = (struct error){0};
-    ck_assert_int_eq(byte_stream_open_memory(text, length, "t.json", &stream, &last), STATUS_OK);
-    enum status status = trace_read_stream(stream, "t.json", parses_all, &list, &last);
-    byte_stream_free(stream);
-    return status;
+    return trace_text_read(text, length, parses_all, &list, &last);
 }
 
 static void read_text(const char *text)
@@ -483,200 +460,6 @@ START_TEST(latest_is_by_time_not_by_place)
 }
 END_TEST
 
-/* --- cut and wrong -------------------------------------------------------------------------------------------------
- */
-
-START_TEST(cut_at_every_byte)
-{
-    static const char text[] =
-        "{" DEVICES ",\n\"traceEvents\": [\n  " CPU ",\n  " KERNEL ",\n  " CPU
-        ",\n  " EVENT("a \\\"quoted\\\" {name}", "1", "\"grid\": [1, 2, 3]") "\n], \"traceName\": \"t\"\n}";
-    size_t length = sizeof text - 1;
-    const char *first = strstr(text, "\"kernel\""), *second = strstr(first + 1, "\"kernel\"");
-    size_t first_end = (size_t)(strstr(first, "}}") + 2 - text), second_end = (size_t)(strstr(second, "}}") + 2 - text);
-    size_t array = (size_t)(strstr(text, "[\n") + 1 - text);
-    for (size_t cut = 0; cut <= length; cut++) {
-        char *copy = malloc(cut + 1); /* so that reading beyond the cut is seen */
-        memcpy(copy, text, cut);
-        enum status status = read_bytes(copy, cut, false);
-        size_t expected = cut >= second_end ? 2 : cut >= first_end ? 1 : 0;
-        if (status != (cut < array ? STATUS_BAD_DATA : STATUS_OK) || list.count != expected) {
-            ck_abort_msg("cut at %zu: %s, %zu kernels: %s", cut, status_name(status), list.count, last.text);
-        }
-        if ((status == STATUS_OK) != (last.text[0] == '\0') || list.skipped != 0 ||
-            (status == STATUS_OK && (strstr(list.remark, "cut off") != NULL) != (cut < length))) {
-            ck_abort_msg("cut at %zu: skipped %s, remark %s", cut, list.first_skipped, list.remark);
-        }
-        free(copy);
-    }
-}
-END_TEST
-
-START_TEST(what_is_no_trace)
-{
-    static const struct {
-        const char *text, *reason;
-    } wrong[] = {{"", "no text"},
-                 {" \n", "no text"},
-                 {"kernel,time", "begins with"},
-                 {"{\"key\": [1], \"configs_timings\": []}", "traceEvents"},
-                 {"{\"traceEvents\": {\"a\": 1}}", "traceEvents"},
-                 {"{\"traceEvents\": ", "traceEvents"},
-                 {"{\"deviceProperties\": [{\"id\": 0", "traceEvents"},
-                 {"{3", "traceEvents"},
-                 {"{\"a\" 3}", "traceEvents"},
-                 {"\xff\xfe", "0xff"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        ck_assert_msg(read_bytes(wrong[i].text, strlen(wrong[i].text), false) == STATUS_BAD_DATA, "%s", wrong[i].text);
-        ck_assert_msg(strstr(last.text, wrong[i].reason) != NULL, "%s: %s", wrong[i].text, last.text);
-        ck_assert_str_eq(last.file, "t.json");
-    }
-    ck_assert_int_eq(trace_read("/nonexistent/trace.json", &list, &last), STATUS_MISSING);
-    ck_assert_int_eq(trace_read("tests", &list, &last), STATUS_BAD_DATA);
-}
-END_TEST
-
-START_TEST(bad_events_are_left_out_and_counted)
-{
-    static const struct {
-        const char *event, *reason;
-    } bad[] = {{"3", "not an object"},
-               {"\"{\"", "not an object"},
-               {"[{\"cat\":\"kernel\"}, []]", "not an object"},
-               {"null", "not an object"},
-               {"{\"cat\": \"kernel\"}", "no name"},
-               {"{\"cat\": \"kernel\", \"name\": 3}", "no name"},
-               {EVENT("k", "1", "\"registers per thread\": -1"), "registers per thread"},
-               {EVENT("k", "1", "\"registers per thread\": 1.5"), "registers per thread"},
-               {EVENT("k", "1", "\"registers per thread\": \"8\""), "registers per thread"},
-               {EVENT("k", "1", "\"registers per thread\": 99999999999999999999"), "registers per thread"},
-               {EVENT("k", "1", "\"shared memory\": Infinity"), "shared memory"},
-               {EVENT("k", "1", "\"shared memory\": 3000000000"), "shared memory"},
-               {EVENT("k", "1", "\"grid\": [1, 2]"), "grid"},
-               {EVENT("k", "1", "\"grid\": [1, 2, 0]"), "grid"},
-               {EVENT("k", "1", "\"block\": {\"x\": 1}"), "block"},
-               {EVENT("k", "1", "\"grid\": [1,1,1], \"grid\": [2,1,1]"), "twice"},
-               {"{\"cat\": \"kernel\", \"name\": \"k\", \"name\": \"l\"}", "twice"},
-               {EVENT("k\xff", "1", ""), "UTF-8"},
-               {EVENT("k\\u0000", "1", ""), "u0000"},
-               {EVENT("k", "1", "\"a\": ?"), "no JSON"},
-               {EVENT("k\\q", "1", ""), "no JSON"}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct text_buffer text = {0};
-        text_buffer_append_format(&text, "{\"traceEvents\": [%s, %s, %s]}", KERNEL, bad[i].event, KERNEL);
-        read_text(text.text);
-        ck_assert_msg(list.count == 1 && list.items[0].time.count == 2, "%s: %zu", bad[i].event, list.count);
-        ck_assert_msg(list.skipped == 1, "%s", bad[i].event);
-        ck_assert_msg(strstr(list.first_skipped, bad[i].reason) != NULL && strstr(list.first_skipped, "event 2 at"),
-                      "%s: %s", bad[i].event, list.first_skipped);
-        text_buffer_release(&text);
-    }
-    /* A key twice that is of no account. */
-    read_text("[" EVENT("k", "1", "\"a\": 1, \"a\": 2, \"registers per thread\": 4") "]");
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_double_eq(figure(0, CLAIM_REGISTERS), 4);
-}
-END_TEST
-
-START_TEST(bytes_of_zero)
-{
-    static const char text[] = "[" CPU ",\0" KERNEL ",{\"cat\":\"kernel\",\"name\":\"a\0b\"}," KERNEL "]";
-    ck_assert_int_eq(read_bytes(text, sizeof text - 1, false), STATUS_OK);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_ge(list.items[0].time.count, 1);
-    ck_assert_uint_ge(list.skipped, 1);
-}
-END_TEST
-
-START_TEST(deep_nesting)
-{
-    struct text_buffer text = {0};
-    text_buffer_append(&text, "[{\"cat\": \"cpu_op\", \"a\": ");
-    for (int i = 0; i < 300000; i++) {
-        text_buffer_append(&text, "{\"a\":");
-    }
-    for (int i = 0; i < 300000; i++) {
-        text_buffer_append(&text, "}");
-    }
-    text_buffer_append(&text, "}, {\"cat\": \"kernel\", \"name\": \"deep\", \"a\": ");
-    for (int i = 0; i < 1000; i++) {
-        text_buffer_append(&text, "{\"a\":");
-    }
-    text_buffer_append(&text, "0");
-    for (int i = 0; i < 1000; i++) {
-        text_buffer_append(&text, "}");
-    }
-    text_buffer_append(&text, "}, " KERNEL "]");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.skipped, 1);
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "deep"));
-    text_buffer_release(&text);
-}
-END_TEST
-
-/* Events that do not fit into the buffer: told apart by what they begin with. */
-START_TEST(events_too_large)
-{
-    struct text_buffer text = {0};
-    static const char *const categories[] = {"\"cat\": \"cpu_op\", ", "\"cat\": \"kernel\", ", ""};
-    text_buffer_append(&text, "[" KERNEL);
-    for (size_t i = 0; i < 3; i++) {
-        text_buffer_append_format(&text, ", {%s\"name\": \"", categories[i]);
-        for (int j = 0; j < 30000; j++) {
-            text_buffer_append(&text, i == 1
-                                          ? "0123456789012345678901234567890123456789012345678901234567890123456789"
-                                          : "}{[]\\\"}}}89012345678901234567890123456789012345678901234567890123456");
-        }
-        text_buffer_append(&text, "\"}");
-    }
-    text_buffer_append(&text, ", " KERNEL "]");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.items[0].time.count, 2);
-    ck_assert_uint_eq(list.skipped, 2);
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "event 3"));
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "larger than 1 MiB"));
-    text_buffer_release(&text);
-}
-END_TEST
-
-START_TEST(devices_too_large)
-{
-    struct text_buffer text = {0};
-    text_buffer_append(&text, "{\"deviceProperties\": [");
-    for (int i = 0; i < 60000; i++) {
-        text_buffer_append_format(&text, "%s{\"id\": %d, \"name\": \"abc\"}", i > 0 ? "," : "", i);
-    }
-    text_buffer_append(&text, "], \"traceEvents\": [" KERNEL "]}");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.skipped, 1);
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "deviceProperties"));
-    text_buffer_release(&text);
-}
-END_TEST
-
-/* Every place of an event relative to blocks and reads: the same kernels whatever stands before them. */
-START_TEST(places_of_blocks)
-{
-    struct text_buffer text = {0};
-    for (size_t shift = 0; shift < 130; shift++) {
-        text_buffer_clear(&text);
-        text_buffer_append(&text, "[");
-        for (size_t i = 0; i < shift; i++) {
-            text_buffer_append(&text, " ");
-        }
-        text_buffer_append(&text, EVENT("a\\\\", "1", "\"x\": \"}\\\"{\"") "," CPU ",\n" KERNEL "\n," KERNEL "]");
-        read_text(text.text);
-        if (list.count != 2 || list.items[0].time.count != 1 || list.items[1].time.count != 2 || list.skipped != 0) {
-            ck_abort_msg("shift %zu: %zu kernels", shift, list.count);
-        }
-    }
-    text_buffer_release(&text);
-}
-END_TEST
-
 /* --- much ----------------------------------------------------------------------------------------------------------
  */
 
@@ -739,42 +522,6 @@ START_TEST(kinds_of_launches_have_a_limit)
 }
 END_TEST
 
-/* --- gzip ----------------------------------------------------------------------------------------------------------
- */
-
-START_TEST(gzip_whole_and_cut)
-{
-    char *text = NULL;
-    size_t length;
-    ck_assert_int_eq(file_read_text(RECORDED, 1 << 20, &text, &length, &last), STATUS_OK);
-    ck_assert_int_eq(read_bytes(text, length, false), STATUS_OK);
-    size_t kernels = list.count;
-    z_stream stream = {0};
-    static unsigned char packed[1 << 20];
-    ck_assert_int_eq(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    stream.next_in = (Bytef *)text;
-    stream.avail_in = (uInt)length;
-    stream.next_out = packed;
-    stream.avail_out = sizeof packed;
-    ck_assert_int_eq(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    size_t packed_bytes = stream.total_out;
-    ck_assert_int_eq(deflateEnd(&stream), Z_OK);
-    ck_assert_int_eq(read_bytes((char *)packed, packed_bytes, false), STATUS_OK);
-    ck_assert_uint_eq(list.count, kernels);
-    ck_assert_str_eq(list.remark, "");
-    ck_assert_int_eq(read_bytes((char *)packed, packed_bytes * 3 / 4, false), STATUS_OK);
-    ck_assert_uint_gt(list.count, 0);
-    ck_assert_ptr_nonnull(strstr(list.remark, "gzip data ends early"));
-    ck_assert_ptr_nonnull(strstr(list.remark, "cut off"));
-    packed[packed_bytes - 5] ^= 1; /* its checksum */
-    ck_assert_int_eq(read_bytes((char *)packed, packed_bytes, false), STATUS_OK);
-    ck_assert_uint_eq(list.count, kernels);
-    ck_assert_ptr_nonnull(strstr(list.remark, "damaged"));
-    ck_assert_int_eq(read_bytes("\x1f\x8b\x08garbage", 10, false), STATUS_BAD_DATA);
-    free(text);
-}
-END_TEST
-
 Suite *suite_trace_reader(void)
 {
     Suite *suite = suite_create("trace_reader");
@@ -793,17 +540,8 @@ Suite *suite_trace_reader(void)
     tcase_add_test(tests, rocm_has_less);
     tcase_add_test(tests, launches_that_differ_are_apart);
     tcase_add_test(tests, latest_is_by_time_not_by_place);
-    tcase_add_test(tests, cut_at_every_byte);
-    tcase_add_test(tests, what_is_no_trace);
-    tcase_add_test(tests, bad_events_are_left_out_and_counted);
-    tcase_add_test(tests, bytes_of_zero);
-    tcase_add_test(tests, deep_nesting);
-    tcase_add_test(tests, events_too_large);
-    tcase_add_test(tests, devices_too_large);
-    tcase_add_test(tests, places_of_blocks);
     tcase_add_test(tests, median_of_many_launches);
     tcase_add_test(tests, kinds_of_launches_have_a_limit);
-    tcase_add_test(tests, gzip_whole_and_cut);
     suite_add_tcase(suite, tests);
     return suite;
 }

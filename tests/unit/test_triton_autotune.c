@@ -231,7 +231,7 @@ START_TEST(logs_of_servers)
     ck_assert_uint_eq(list.count, 3);
     ck_assert_str_eq(list.items[0].name, "triton_mm");
     ck_assert_str_eq(claim_knob(&list.items[0], "BLOCK_K"), "128");
-    ck_assert_str_eq(claim_knob(&list.items[0], "ACC_TYPE"), "'tl.float32'");
+    ck_assert_str_eq(claim_knob(&list.items[0], "ACC_TYPE"), "tl.float32");
     assert_figure(&list.items[0], CLAIM_NUM_STAGES, 4);
     assert_figure(&list.items[0], CLAIM_SMEM_REQUIRED, 294912);
     ck_assert_str_eq(list.items[1].name, "");

@@ -25,7 +25,7 @@ echo "-- refuted, then judged again by other runs"
 "$OCCAM" ledger --format json | grep -c '"replaced_verdicts": 3'
 "$OCCAM" ledger scorecard --format csv | cut -d, -f1,2
 echo "-- check as JSON and CSV"
-"$OCCAM" ledger check --format json
+"$OCCAM" ledger check --format json | sed "s|\(last_seal.: .\).*|\1HEX|"
 echo "exit $?"
 "$OCCAM" ledger check --format csv
 echo "-- a change that moves nothing at the first condition still has its mechanism"

@@ -22,3 +22,8 @@ printf 'concurrency,tok_s,date\n8,230,30.11.2026 01:00\n' > variant.csv
 printf 'batch,tok_s\n2,5\n1x,7\n10,6\n2,5\n1x,7\n10,6\n' > base.csv
 cp base.csv variant.csv
 "$OCCAM" judge base.csv variant.csv | sed -n '/condition/,/^$/p' | cut -c1-12
+for metric in bandwidth_gb_s images_s GFLOP_s elapsed_s postprocess_s decode_latency wall_seconds; do
+    printf '%s\n100\n101\n99\n' "$metric" > a.csv
+    printf '%s\n200\n201\n199\n' "$metric" > b.csv
+    "$OCCAM" judge a.csv b.csv --metric "$metric" --claim raises | grep -E '^(Result|supported|refuted)'
+done

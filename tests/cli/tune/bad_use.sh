@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"$OCCAM" tune occam-gqa-decode
+"$OCCAM" tune triton-gemm
 echo "exit $?"
 "$OCCAM" tune occam-gqa-decode --run 'echo {warps}'
 echo "exit $?"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * SHA-256 (FIPS 180-4) of a text: seals the predictions of a campaign. Called by campaign_rows.c. */
+ * SHA-256 by FIPS 180-4. */
+#include "base/sha256.h"
+
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "calibrate/campaign_private.h"
 
 static uint32_t rotate(uint32_t x, unsigned count)
 {
@@ -46,7 +47,7 @@ static void add_block(uint32_t state[8], const unsigned char block[64])
         state[i] += v[i];
 }
 
-const char *campaign_digest(const char *text, size_t length, char out[CAMPAIGN_DIGEST_SIZE])
+const char *sha256_hex(const char *text, size_t length, char out[SHA256_HEX_SIZE])
 {
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
