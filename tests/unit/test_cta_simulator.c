@@ -464,6 +464,41 @@ START_TEST(bytes_are_those_described)
 }
 END_TEST
 
+/* What is marked as the formula's alone changes no simulated time; nor does anything else go unused. */
+START_TEST(only_the_formulas_own_parameters_go_unused)
+{
+    struct gpu_device device;
+    struct model_parameters parameters;
+    struct error error = {0};
+    bool used[PARAMETER_COUNT] = {0};
+    struct random_stream random;
+    fixture_device_init(&device);
+    random_init(&random, 31, 1);
+    for (int k = 0; k < RANDOM_KERNELS / 4; k++) {
+        struct layer_case layer = random_layer(&random);
+        double plain_s = 0;
+        for (int i = -1; i < PARAMETER_COUNT; i++) { /* -1: the defaults */
+            struct simulated_machine machine;
+            struct cta_simulation result;
+            model_parameters_init(&parameters);
+            if (i >= 0)
+                parameters.items[i].value *= 1.05;
+            ck_assert(simulated_machine_init(&machine, &device, &parameters, &error) == STATUS_OK);
+            machine.l1_bytes = 0;
+            if (cta_simulate(&machine, &layer, &PLAIN, &result, &error) != STATUS_OK)
+                break;
+            if (i < 0)
+                plain_s = result.time_s;
+            else
+                used[i] |= result.time_s != plain_s;
+        }
+    }
+    for (int i = 0; i < PARAMETER_COUNT; i++)
+        ck_assert_msg(used[i] != parameter_describe((enum parameter_id)i)->formula_only, "%s",
+                      parameter_describe((enum parameter_id)i)->name);
+}
+END_TEST
+
 START_TEST(load_takes_longer_under_load)
 {
     struct gpu_device device;
@@ -598,6 +633,7 @@ Suite *suite_cta_simulator(void)
     tcase_add_test(tcase, residency_is_that_of_the_occupancy_module);
     tcase_add_test(tcase, no_run_beats_the_bounds_and_no_byte_is_lost);
     tcase_add_test(tcase, bytes_are_those_described);
+    tcase_add_test(tcase, only_the_formulas_own_parameters_go_unused);
     tcase_add_test(tcase, load_takes_longer_under_load);
     tcase_add_test(tcase, a_seed_repeats_and_seeds_differ);
     tcase_add_test(tcase, clusters_stay_within_a_gpc);
