@@ -60,11 +60,6 @@ enum {
     FIGURE_COUNT = sizeof figures / sizeof figures[0]
 };
 
-const char *benchmark_name(enum benchmark benchmark)
-{
-    return benchmarks[benchmark].name;
-}
-
 static double *member_of(struct benchmark_row *row, size_t offset)
 {
     return (double *)(void *)((char *)row + offset);

@@ -20,8 +20,6 @@ enum benchmark {
     BENCHMARK_WAVE_PROBE,
     BENCHMARK_COUNT
 };
-/* "latency_chase", ...; static. */
-const char *benchmark_name(enum benchmark benchmark);
 
 /* clang-format off */
 /* Columns that the fits use, of whatever benchmark has them; NaN elsewhere. Settings as `occam measure` names them. */

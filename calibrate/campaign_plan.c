@@ -55,12 +55,13 @@ static bool read_item(const char **text, struct word_list *list)
                 return false;
         }
     }
-    for (long long value = first; value <= last; value = factor ? value * factor : value + 1) {
+    for (long long value = first;; value = factor ? value * factor : value + 1) {
         if (list->count >= LIST_MAX)
             return false;
         list->values[list->count++] = value;
+        if (factor ? value > last / factor : value >= last) /* asked before: the next may be no number */
+            return true;
     }
-    return true;
 }
 
 /* A value that is named twice would be measured twice; repeats are asked for in another way. */

@@ -29,11 +29,6 @@ static const char *const result_names[RESULT_COUNT] = {
     "waves",      "rounds",      "kernel_time_us",     "registers_per_thread",
 };
 
-const char *sweep_result_name(unsigned index)
-{
-    return index < RESULT_COUNT ? result_names[index] : NULL;
-}
-
 static bool is_result_name(const char *name)
 {
     for (int i = 0; i < RESULT_COUNT; i++) {

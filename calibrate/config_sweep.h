@@ -28,11 +28,9 @@ enum sweep_objective {
     SWEEP_OBJECTIVE_EXPRESSION  /* objective_text, smaller is better */
 };
 
-/* Names that `where` and an objective expression may use besides the scenario's variables and let entries: smem_bytes,
+/* `where` and an objective expression may use, besides the scenario's variables and let entries, smem_bytes,
  * ctas_per_sm, occupancy_fraction, grid_ctas, waves, rounds, registers_per_thread of the first kernel, and
- * kernel_time_us of the whole layer. index past the end: NULL; static. */
-const char *sweep_result_name(unsigned index);
-
+ * kernel_time_us of the whole layer. */
 struct sweep_request {
     const struct scenario *scenario;
     const struct model_parameters *parameters;

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "model/predict/calibrated_time.h"
 
 enum {
-    CANDIDATES_MAX = 3000
+    CANDIDATES_MAX = 3000,
+    STREAM_OF_TYPICAL_ROWS = 97, /* of the random numbers */
+    TYPICAL_SHARE = 3,
+    TYPICAL_OF = 8
 };
 /* What the residual process may add before any row is seen, and what a measured row still leaves unknown: the centres
  * of the priors of CAL-4. */
@@ -137,15 +141,33 @@ static void observe(struct candidates *self, size_t chosen, double *column)
     }
 }
 
-static void choose(struct candidates *self, size_t wanted, const struct design_watch *watch, double *column,
-                   bool *taken, uint32_t *chosen)
+bool design_is_typical(size_t k)
 {
+    return (k + 1) * TYPICAL_SHARE / TYPICAL_OF > k * TYPICAL_SHARE / TYPICAL_OF;
+}
+
+/* wanted <= count, so one is left. */
+static size_t typical_candidate(const struct candidates *self, const bool *taken, struct random_stream *stream)
+{
+    size_t drawn;
+    do {
+        drawn = random_below(stream, (uint32_t)self->count);
+    } while (taken[drawn]);
+    return drawn;
+}
+
+static void choose(struct candidates *self, size_t wanted, uint64_t seed, const struct design_watch *watch,
+                   double *column, bool *taken, uint32_t *chosen)
+{
+    struct random_stream stream;
+    random_init(&stream, seed, STREAM_OF_TYPICAL_ROWS);
     fill_covariance(self, standardise(self));
     for (size_t i = 0; i < self->count; i++) {
         self->squares[i] = squares_of(self->covariance + i * self->count, self->count);
     }
     for (size_t k = 0; k < wanted; k++) {
-        const size_t best = best_candidate(self, taken);
+        const size_t best =
+            design_is_typical(k) ? typical_candidate(self, taken, &stream) : best_candidate(self, taken);
         taken[best] = true;
         chosen[k] = (uint32_t)(best * self->stride);
         if (k + 1 < wanted) {
@@ -158,8 +180,8 @@ static void choose(struct candidates *self, size_t wanted, const struct design_w
 }
 
 enum status design_choose_watched(const struct gpu_device *device, const struct model_parameters *priors,
-                                  const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
-                                  const struct design_watch *watch, struct error *error)
+                                  const struct kernel_row *rows, size_t count, size_t wanted, uint64_t seed,
+                                  uint32_t *chosen, const struct design_watch *watch, struct error *error)
 {
     struct candidates self = {.stride = count / CANDIDATES_MAX + 1};
     self.count = count ? (count - 1) / self.stride + 1 : 0;
@@ -180,7 +202,7 @@ enum status design_choose_watched(const struct gpu_device *device, const struct 
         status = fill_candidates(device, priors, rows, &self, error);
     }
     if (status == STATUS_OK) {
-        choose(&self, wanted, watch, column, taken, chosen);
+        choose(&self, wanted, seed, watch, column, taken, chosen);
     }
     free(self.gradients);
     free(self.features);
@@ -192,8 +214,8 @@ enum status design_choose_watched(const struct gpu_device *device, const struct 
 }
 
 enum status design_choose(const struct gpu_device *device, const struct model_parameters *priors,
-                          const struct kernel_row *rows, size_t count, size_t wanted, uint32_t *chosen,
+                          const struct kernel_row *rows, size_t count, size_t wanted, uint64_t seed, uint32_t *chosen,
                           struct error *error)
 {
-    return design_choose_watched(device, priors, rows, count, wanted, chosen, NULL, error);
+    return design_choose_watched(device, priors, rows, count, wanted, seed, chosen, NULL, error);
 }

@@ -15,6 +15,7 @@ enum {
     FOLDS_MAX = 10,
     LEAVE_ONE_OUT_MAX = 32, /* up to here every row is a fold of its own */
     ROWS_LEAST = 5,
+    TYPICAL_ROWS_LEAST = 5,
     RESIDUAL_ROWS_LEAST = 12 /* fewer say nothing about a process in this many features */
 };
 /* The process is left out where it makes the held-out error larger by more than this: two dozen rows cannot tell
@@ -174,15 +175,40 @@ static double stretch_of(double *scores, size_t count, double level)
     return scores[count - 1] * normal_quantile(0.5 + level / 2) / normal_quantile(0.5 + reached / 2);
 }
 
-static void set_domain(const struct trainer *self, const struct calibrated_model *model,
-                       struct calibration *calibration)
+/* The scores that intervals follow from, in place: those of typical rows, if there are enough. Returns how many. */
+static size_t keep_typical(const struct trainer *self, double *scores)
 {
+    const bool *typical = self->options->typical;
+    size_t count = 0;
+    for (size_t i = 0; i < self->count && typical; i++) {
+        count += typical[self->which[i]];
+    }
+    if (count < TYPICAL_ROWS_LEAST) {
+        return self->count;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        if (typical[self->which[i]]) {
+            scores[kept++] = scores[i];
+        }
+    }
+    return kept;
+}
+
+/* CAL-6. The process has no part in it, and would cost more than everything else here. */
+static enum status set_domain(const struct trainer *self, struct calibration *calibration, struct error *error)
+{
+    struct calibration form = *calibration;
+    struct calibrated_model *model = malloc(sizeof *model);
+    form.residual = (struct calibration_residual){0};
+    const enum status status = model ? calibrated_model_init(model, self->device, &form, error)
+                                     : error_set(error, STATUS_NO_MEMORY, "no memory for a model");
     double leverage_most = 0;
     for (unsigned f = 0; f < CALIBRATION_FEATURE_COUNT; f++) {
         calibration->least[f] = HUGE_VAL;
         calibration->most[f] = -HUGE_VAL;
     }
-    for (size_t i = 0; i < self->count; i++) {
+    for (size_t i = 0; i < self->count && status == STATUS_OK; i++) {
         double features[CALIBRATION_FEATURE_COUNT];
         struct calibrated_time time;
         calibrated_time_predict(model, &self->rows[self->which[i]].layer, &time);
@@ -194,6 +220,8 @@ static void set_domain(const struct trainer *self, const struct calibrated_model
         }
     }
     calibration->leverage_limit = 2 * leverage_most;
+    free(model);
+    return status;
 }
 
 /* Folds do not see each other, so threads change nothing. */
@@ -233,17 +261,11 @@ static enum status calibrate_rows(struct trainer *self, struct calibration *cali
     report->residual_used = try_residual && report->hybrid_error < report->form_error * residual_loss_most;
     status = report->residual_used ? train_hybrid(self, self->which, self->count, calibration, &report->fit, error)
                                    : train_form(self, self->which, self->count, calibration, &report->fit, error);
-    struct calibrated_model *model = malloc(sizeof *model);
     if (status == STATUS_OK) {
         double *scores = report->residual_used ? self->hybrid_scores : self->form_scores;
-        calibration->stretch = stretch_of(scores, self->count, self->options->interval_level);
-        status = model ? calibrated_model_init(model, self->device, calibration, error)
-                       : error_set(error, STATUS_NO_MEMORY, "no memory for a model");
+        calibration->stretch = stretch_of(scores, keep_typical(self, scores), self->options->interval_level);
+        status = set_domain(self, calibration, error);
     }
-    if (status == STATUS_OK) {
-        set_domain(self, model, calibration);
-    }
-    free(model);
     return status;
 }
 

@@ -10,6 +10,9 @@ struct kernel_calibration_options {
     double interval_level; /* 0.9 unless set */
     uint64_t seed;         /* of the folds */
     bool no_residual;      /* the form alone */
+    const bool *typical;   /* by row of rows[]: drawn as those are that will be predicted, so that its error held out is
+                              like theirs, and intervals follow from it (CAL-5). NULL: all are. Fewer than 5 of those
+                              trained on: all count. Borrowed. */
 };
 void kernel_calibration_options_init(struct kernel_calibration_options *options);
 

@@ -36,11 +36,15 @@ struct fit_problem {
     const double *factor; /* NULL or count x count */
     uint32_t *order;      /* in which the rows are timed: those of one tile loop after each other */
     double *scales;       /* of each row's misfit: form and repeats */
-    gsl_vector *last;     /* unknowns and residuals of the last call without an error, side by side */
-    bool remembered;
     uint32_t free_count;
     enum parameter_id free[PARAMETER_COUNT];
-    struct layer_memo memo;
+    struct fit_models *models; /* room */
+};
+
+/* The model at one point, and with one parameter after the other a step further. */
+struct fit_models {
+    struct time_model items[1 + PARAMETER_COUNT];
+    struct layer_memo memos[1 + PARAMETER_COUNT];
 };
 
 static const struct kernel_row *row_of(const struct fit_problem *problem, size_t i)
@@ -82,72 +86,84 @@ static void whiten(const struct fit_problem *problem, gsl_vector *misfits)
     }
 }
 
-static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
+/* Model number `which` of the room, at the unknowns. */
+static int set_model(struct fit_problem *problem, uint32_t which, const gsl_vector *unknowns)
 {
-    struct fit_problem *problem = context;
     struct model_parameters parameters;
-    struct time_model model;
     set_values(problem, unknowns, &parameters);
-    if (time_model_init(&model, problem->device, &parameters, NULL) != STATUS_OK) {
-        return GSL_EDOM;
-    }
-    memset(&problem->memo, 0, sizeof problem->memo);
+    return time_model_init(&problem->models->items[which], problem->device, &parameters, NULL) == STATUS_OK
+               ? GSL_SUCCESS
+               : GSL_EDOM;
+}
+
+/* The rows' misfits under the first `models` models of the room, one column each. Row by row, so that a row is read
+ * once and what models have in common is computed once. */
+static int misfits(struct fit_problem *problem, uint32_t models, gsl_matrix *out)
+{
+    double times_s[1 + PARAMETER_COUNT];
+    memset(problem->models->memos, 0, models * sizeof problem->models->memos[0]);
     for (size_t place = 0; place < problem->count; place++) {
         const size_t i = problem->order[place];
         const struct kernel_row *row = row_of(problem, i);
-        struct layer_time time;
-        layer_time_predict_next(&model, &row->layer, &problem->memo, &time);
-        const double misfit = log(time.time_s / row->time_s);
-        if (!isfinite(misfit)) {
-            return GSL_EDOM;
+        layer_times_predict(problem->models->items, models, &row->layer, problem->models->memos, times_s);
+        for (uint32_t m = 0; m < models; m++) {
+            const double misfit = log(times_s[m] / row->time_s);
+            if (!isfinite(misfit)) {
+                return GSL_EDOM;
+            }
+            gsl_matrix_set(out, i, m, problem->factor ? misfit : misfit / problem->scales[i]);
         }
-        gsl_vector_set(out, i, problem->factor ? misfit : misfit / problem->scales[i]);
     }
-    if (problem->factor) {
-        whiten(problem, out);
-    }
-    for (size_t i = 0; i < problem->count; i++) {
-        gsl_vector_set(out, i, soft(gsl_vector_get(out, i)));
-    }
-    for (uint32_t j = 0; j < problem->free_count; j++) {
-        gsl_vector_set(out, problem->count + j, gsl_vector_get(unknowns, j));
+    for (uint32_t m = 0; m < models; m++) {
+        gsl_vector_view column = gsl_matrix_subcolumn(out, m, 0, problem->count);
+        if (problem->factor) {
+            whiten(problem, &column.vector);
+        }
+        for (size_t i = 0; i < problem->count; i++) {
+            gsl_vector_set(&column.vector, i, soft(gsl_vector_get(&column.vector, i)));
+        }
     }
     return GSL_SUCCESS;
 }
 
-/* GSL asks for the residuals where it then asks for their derivatives. */
-static int remembered_residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
+static int residuals(const gsl_vector *unknowns, void *context, gsl_vector *out)
 {
     struct fit_problem *problem = context;
-    const size_t size = problem->count + problem->free_count;
-    gsl_vector_view point = gsl_vector_subvector(problem->last, 0, problem->free_count);
-    gsl_vector_view values = gsl_vector_subvector(problem->last, problem->free_count, size);
-    if (problem->remembered && gsl_vector_equal(&point.vector, unknowns)) {
-        return gsl_vector_memcpy(out, &values.vector);
+    gsl_matrix *column = gsl_matrix_alloc(problem->count, 1);
+    int code = column ? set_model(problem, 0, unknowns) : GSL_ENOMEM;
+    code = code == GSL_SUCCESS ? misfits(problem, 1, column) : code;
+    for (size_t i = 0; i < problem->count && code == GSL_SUCCESS; i++) {
+        gsl_vector_set(out, i, gsl_matrix_get(column, i, 0));
     }
-    const int code = residuals(unknowns, problem, out);
-    problem->remembered = code == GSL_SUCCESS && gsl_vector_memcpy(&point.vector, unknowns) == GSL_SUCCESS &&
-                          gsl_vector_memcpy(&values.vector, out) == GSL_SUCCESS;
+    for (uint32_t j = 0; j < problem->free_count; j++) { /* the priors */
+        gsl_vector_set(out, problem->count + j, gsl_vector_get(unknowns, j));
+    }
+    gsl_matrix_free(column);
     return code;
 }
 
 static int jacobian(const gsl_vector *unknowns, void *context, gsl_matrix *out)
 {
     struct fit_problem *problem = context;
-    const size_t size = problem->count + problem->free_count;
-    gsl_vector *base = gsl_vector_alloc(size), *moved = gsl_vector_alloc(size);
+    gsl_matrix *columns = gsl_matrix_alloc(problem->count, 1 + problem->free_count);
     gsl_vector *point = gsl_vector_alloc(problem->free_count);
-    int code = base && moved && point ? remembered_residuals(unknowns, problem, base) : GSL_ENOMEM;
+    int code = columns && point ? set_model(problem, 0, unknowns) : GSL_ENOMEM;
     for (uint32_t j = 0; j < problem->free_count && code == GSL_SUCCESS; j++) {
         gsl_vector_memcpy(point, unknowns);
         gsl_vector_set(point, j, gsl_vector_get(unknowns, j) + step);
-        code = residuals(point, problem, moved);
-        for (size_t i = 0; i < size && code == GSL_SUCCESS; i++) {
-            gsl_matrix_set(out, i, j, (gsl_vector_get(moved, i) - gsl_vector_get(base, i)) / step);
+        code = set_model(problem, 1 + j, point);
+    }
+    code = code == GSL_SUCCESS ? misfits(problem, 1 + problem->free_count, columns) : code;
+    for (uint32_t j = 0; j < problem->free_count && code == GSL_SUCCESS; j++) {
+        for (size_t i = 0; i < problem->count; i++) {
+            gsl_matrix_set(out, i, j, (gsl_matrix_get(columns, i, 1 + j) - gsl_matrix_get(columns, i, 0)) / step);
+        }
+        for (uint32_t k = 0; k < problem->free_count; k++) {
+            const double at = gsl_vector_get(unknowns, j);
+            gsl_matrix_set(out, problem->count + k, j, k == j ? (at + step - at) / step : 0);
         }
     }
-    gsl_vector_free(base);
-    gsl_vector_free(moved);
+    gsl_matrix_free(columns);
     gsl_vector_free(point);
     return code;
 }
@@ -352,17 +368,14 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
         }
     }
     const gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    gsl_multifit_nlinear_fdf fdf = {.f = remembered_residuals,
-                                    .df = jacobian,
-                                    .n = count + problem.free_count,
-                                    .p = problem.free_count,
-                                    .params = &problem};
+    gsl_multifit_nlinear_fdf fdf = {
+        .f = residuals, .df = jacobian, .n = count + problem.free_count, .p = problem.free_count, .params = &problem};
     gsl_multifit_nlinear_workspace *workspace =
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, fdf.n, fdf.p);
     gsl_vector *start = gsl_vector_calloc(problem.free_count);
-    problem.last = gsl_vector_alloc(count + 2 * problem.free_count);
     gsl_matrix *covariance = gsl_matrix_alloc(problem.free_count, problem.free_count);
-    if (workspace && start && covariance && problem.last) {
+    problem.models = malloc(sizeof *problem.models);
+    if (workspace && start && covariance && problem.models) {
         status = solve(&problem, workspace, &fdf, start, covariance, fit, error);
     } else {
         status = error_set(error, STATUS_NO_MEMORY, "no memory to fit %zu rows", count);
@@ -370,7 +383,7 @@ enum status kernel_fit_run(const struct gpu_device *device, const struct model_p
     gsl_matrix_free(covariance);
     gsl_vector_free(start);
     gsl_multifit_nlinear_free(workspace);
-    gsl_vector_free(problem.last);
+    free(problem.models);
     free(problem.order);
     free(problem.scales);
     return status;

@@ -32,19 +32,18 @@ struct search {
     size_t count;
     double *distances; /* count x count */
     double *residuals;
-    gsl_matrix *matrix;
-    gsl_vector *solution;
+    double *matrix;   /* count x count: the covariance, then its lower factor */
+    double *columns;  /* room of the factorisation */
+    double *whitened; /* count: factor^-1 residuals */
 };
 
-static void fill_covariance(const double *distances, size_t count, size_t stride, double amplitude, double length,
-                            double noise, gsl_matrix *out)
+/* The lower triangle. */
+static void fill_covariance(const double *distances, size_t count, double amplitude, double length, double noise,
+                            double *out)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j <= i; j++) {
-            const double value =
-                calibration_kernel(amplitude, length, distances[i * stride + j]) + (i == j ? noise : 0);
-            gsl_matrix_set(out, i, j, value);
-            gsl_matrix_set(out, j, i, value);
+            out[i * count + j] = calibration_kernel(amplitude, length, distances[i * count + j]) + (i == j ? noise : 0);
         }
     }
 }
@@ -61,16 +60,20 @@ static double objective(const gsl_vector *logs, void *context)
     if (value > 200) { /* fourteen standard deviations out: nothing to see there */
         return value * 1e3;
     }
-    fill_covariance(search->distances, search->count, search->count, exp(gsl_vector_get(logs, 0)),
-                    exp(gsl_vector_get(logs, 1)), exp(gsl_vector_get(logs, 2)), search->matrix);
-    if (gsl_linalg_cholesky_decomp1(search->matrix) != GSL_SUCCESS) {
+    const size_t count = search->count;
+    fill_covariance(search->distances, count, exp(gsl_vector_get(logs, 0)), exp(gsl_vector_get(logs, 1)),
+                    exp(gsl_vector_get(logs, 2)), search->matrix);
+    if (!residual_factor_in_place(search->matrix, count, search->columns)) {
         return 1e6;
     }
-    const gsl_vector_const_view residuals = gsl_vector_const_view_array(search->residuals, search->count);
-    gsl_linalg_cholesky_solve(search->matrix, &residuals.vector, search->solution);
-    for (size_t i = 0; i < search->count; i++) {
-        value +=
-            search->residuals[i] * gsl_vector_get(search->solution, i) / 2 + log(gsl_matrix_get(search->matrix, i, i));
+    for (size_t i = 0; i < count; i++) { /* r' K^-1 r = |L^-1 r|^2 */
+        const double *line = search->matrix + i * count;
+        double rest = search->residuals[i];
+        for (size_t j = 0; j < i; j++) {
+            rest -= line[j] * search->whitened[j];
+        }
+        search->whitened[i] = rest / line[i];
+        value += search->whitened[i] * search->whitened[i] / 2 + log(line[i]);
     }
     return value;
 }
@@ -166,7 +169,6 @@ enum status residual_start(struct calibration *calibration, const double *featur
         calibration->residual.amplitude = exp(hyperpriors[0].center);
         calibration->residual.length = exp(hyperpriors[1].center);
         calibration->residual.noise = exp(hyperpriors[2].center);
-        status = residual_factor_compute(&calibration->residual, error);
     }
     return status;
 }
@@ -180,11 +182,12 @@ enum status residual_search(struct calibration *calibration, const double *resid
     struct search search = {.count = some,
                             .distances = malloc(some * some * sizeof(double)),
                             .residuals = malloc(some * sizeof(double)),
-                            .matrix = gsl_matrix_alloc(some, some),
-                            .solution = gsl_vector_alloc(some)};
+                            .matrix = malloc(some * some * sizeof(double)),
+                            .columns = malloc(RESIDUAL_FACTOR_ROOM * some * sizeof(double)),
+                            .whitened = malloc(some * sizeof(double))};
     double logs[HYPERPARAMETERS] = {0};
     int code = GSL_ENOMEM;
-    if (search.distances && search.residuals && search.matrix && search.solution) {
+    if (search.distances && search.residuals && search.matrix && search.columns && search.whitened) {
         fill_distances(residual, varying_features(residual), stride, some, search.distances);
         for (size_t i = 0; i < some; i++) {
             search.residuals[i] = residuals[i * stride];
@@ -193,8 +196,9 @@ enum status residual_search(struct calibration *calibration, const double *resid
     }
     free(search.distances);
     free(search.residuals);
-    gsl_matrix_free(search.matrix);
-    gsl_vector_free(search.solution);
+    free(search.matrix);
+    free(search.columns);
+    free(search.whitened);
     if (code != GSL_SUCCESS) {
         return gsl_errors_status(code, "fitting the residual process", error);
     }

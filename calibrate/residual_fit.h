@@ -7,8 +7,8 @@
 
 #include "model/describe/calibration.h"
 
-/* Before any time is seen: room, standardised features, the hyperparameters' priors and the factor of the covariance
- * that they give. features: count x CALIBRATION_FEATURE_COUNT, raw. An earlier process is released. count >= 4, else
+/* Before any time is seen: room, standardised features and the hyperparameters' priors; the factor comes with the
+ * search. features: count x CALIBRATION_FEATURE_COUNT, raw. An earlier process is released. count >= 4, else
  * STATUS_BAD_DATA. */
 MUST_CHECK enum status residual_start(struct calibration *calibration, const double *features, size_t count,
                                       struct error *error);

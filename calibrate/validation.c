@@ -222,7 +222,7 @@ static enum status hold_groups_out(const uint32_t *groups, uint32_t group_count,
 }
 
 /* Chooses train_count of the first `candidates` rows of the order by design and brings them to the front. */
-static enum status design_front(const struct validation_job *job, struct split *split, size_t candidates,
+static enum status design_front(const struct validation_job *job, struct split *split, size_t candidates, uint64_t seed,
                                 struct error *error)
 {
     struct kernel_row *some = malloc((candidates + 1) * sizeof *some);
@@ -234,7 +234,7 @@ static enum status design_front(const struct validation_job *job, struct split *
         for (size_t i = 0; i < candidates; i++) {
             some[i] = job->rows[split->order[i]];
         }
-        status = design_choose(job->device, job->priors, some, candidates, split->train_count, chosen, error);
+        status = design_choose(job->device, job->priors, some, candidates, split->train_count, seed, chosen, error);
     } else {
         status = error_set(error, STATUS_NO_MEMORY, "no memory for a design");
     }
@@ -286,9 +286,20 @@ static enum status split_draw(const struct validation_job *job, const uint32_t *
     split->test_first = groups ? split->test_first : split->train_count;
     if (job->options->split == VALIDATION_DESIGN) {
         const size_t some = (size_t)(candidate_share * (double)candidates);
-        return design_front(job, split, some < split->train_count ? candidates : some, error);
+        return design_front(job, split, some < split->train_count ? candidates : some, job->options->seed + seed,
+                            error);
     }
     return STATUS_OK;
+}
+
+/* By row of the table: those that a design drew at random. NULL: no memory. Caller frees. */
+static bool *typical_rows(const struct validation_job *job, const struct split *split)
+{
+    bool *typical = calloc(split->count + 1, sizeof *typical);
+    for (size_t i = 0; typical && i < split->train_count; i++) {
+        typical[split->order[i]] = job->options->split != VALIDATION_DESIGN || design_is_typical(i);
+    }
+    return typical;
 }
 
 /* Trained rows must never be judged: a mistake of ours, whatever the input. */
@@ -335,10 +346,14 @@ static enum status train_and_predict(const struct validation_job *job, const str
     struct kernel_calibration_options options;
     struct calibration calibration;
     struct kernel_calibration_report *report = malloc(sizeof *report);
-    if (!report) {
+    bool *typical = typical_rows(job, split);
+    if (!report || !typical) {
+        free(report);
+        free(typical);
         return error_set(error, STATUS_NO_MEMORY, "no memory for a calibration");
     }
     kernel_calibration_options_init(&options);
+    options.typical = typical;
     options.interval_level = job->options->interval_level;
     options.seed = job->options->seed + seed;
     options.no_residual = job->options->no_residual;
@@ -351,6 +366,7 @@ static enum status train_and_predict(const struct validation_job *job, const str
         calibration_release(&calibration);
     }
     free(report);
+    free(typical);
     return status;
 }
 

@@ -132,6 +132,7 @@ static void record(const struct candidates *self, size_t wanted, struct report *
         }
         layer_time_predict(&self->model, &self->rows[self->chosen[i]].layer, &time);
         report_number(report, "predicted_us", time.time_s / SECONDS_PER_US);
+        report_integer(report, "typical", design_is_typical(i));
         report_end(report);
     }
     report_end(report);
@@ -140,7 +141,7 @@ static void record(const struct candidates *self, size_t wanted, struct report *
 static enum status print(struct candidates *self, size_t wanted, enum output_format format, struct error *error)
 {
     struct report report = {0};
-    struct report_column columns[CONFIG_VARIABLES_MAX + 1];
+    struct report_column columns[CONFIG_VARIABLES_MAX + 2];
     if (format == OUTPUT_FORMAT_TEXT && scenario_measure_kernel(self->inputs.scenario)) {
         return print_plan(self, wanted, error);
     }
@@ -150,8 +151,9 @@ static enum status print(struct candidates *self, size_t wanted, enum output_for
         columns[v] = (struct report_column){name, name, 6};
     }
     columns[self->width] = (struct report_column){"predicted_us", "predicted us", 3};
+    columns[self->width + 1] = (struct report_column){"typical", "typical", 1};
     const enum status status = format == OUTPUT_FORMAT_TEXT
-                                   ? report_print_table(&report, "rows", columns, self->width + 1, stdout, error)
+                                   ? report_print_table(&report, "rows", columns, self->width + 2, stdout, error)
                                    : report_print(&report, format, "rows", stdout, error);
     report_release(&report);
     return status;
@@ -169,7 +171,7 @@ const struct design_watch *calibrate_design_watch(void)
     return isatty(STDERR_FILENO) ? &watch : NULL;
 }
 
-static enum status choose(struct candidates *self, size_t wanted, struct error *error)
+static enum status choose(struct candidates *self, size_t wanted, uint64_t seed, struct error *error)
 {
     struct model_parameters priors;
     model_parameters_init(&priors);
@@ -185,7 +187,7 @@ static enum status choose(struct candidates *self, size_t wanted, struct error *
     }
     return status == STATUS_OK
                ? design_choose_watched(scenario_device(self->inputs.scenario), &priors, self->rows, self->count, wanted,
-                                       self->chosen, calibrate_design_watch(), error)
+                                       seed, self->chosen, calibrate_design_watch(), error)
                : status;
 }
 
@@ -196,7 +198,7 @@ enum status calibrate_design(const struct calibrate_options *options, struct err
         return error_set(error, STATUS_NO_MEMORY, "no memory to choose configurations with");
     }
     enum status status = calibrate_inputs_open(&self->inputs, options, options->scenario, NULL, error);
-    status = status == STATUS_OK ? choose(self, (size_t)options->design, error) : status;
+    status = status == STATUS_OK ? choose(self, (size_t)options->design, options->seed, error) : status;
     status = status == STATUS_OK ? print(self, (size_t)options->design, options->format, error) : status;
     free(self->rows);
     free(self->values);

@@ -70,6 +70,7 @@ void calibrate_inputs_release(struct calibrate_inputs *inputs)
 struct split {
     uint32_t *order;
     size_t train;
+    bool *typical; /* by row: drawn at random by a design; all where none was made */
 };
 
 static void put_first(struct split *split, size_t count, const bool *taken)
@@ -97,8 +98,8 @@ static void shuffle(uint32_t *order, size_t count, uint64_t seed)
     }
 }
 
-static enum status split_by_design(const struct calibrate_inputs *inputs, size_t wanted, struct split *split,
-                                   bool *taken, struct error *error)
+static enum status split_by_design(const struct calibrate_inputs *inputs, size_t wanted, uint64_t seed,
+                                   struct split *split, bool *taken, struct error *error)
 {
     struct model_parameters priors;
     uint32_t *chosen = malloc((wanted + 1) * sizeof *chosen);
@@ -108,9 +109,10 @@ static enum status split_by_design(const struct calibrate_inputs *inputs, size_t
     model_parameters_init(&priors);
     const enum status status =
         design_choose_watched(scenario_device(inputs->scenario), &priors, inputs->rows.rows, inputs->rows.count, wanted,
-                              chosen, calibrate_design_watch(), error);
+                              seed, chosen, calibrate_design_watch(), error);
     for (size_t i = 0; i < wanted && status == STATUS_OK; i++) {
         taken[chosen[i]] = true;
+        split->typical[chosen[i]] = design_is_typical(i);
     }
     if (status == STATUS_OK) {
         put_first(split, inputs->rows.count, taken);
@@ -123,23 +125,34 @@ static enum status split_by_design(const struct calibrate_inputs *inputs, size_t
 struct wanted_row {
     const struct csv_table *table;
     long columns[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX];
+    long typical; /* column that --design writes: 0 for a row chosen for being informative; -1: none */
     size_t row;
 };
 
-static enum status find_row(const struct calibrate_inputs *inputs, const struct wanted_row *wanted, bool *taken,
-                            struct error *error)
+static enum status is_typical(const struct wanted_row *wanted, bool *typical, struct error *error)
+{
+    double flag = 1;
+    const enum status status = wanted->typical >= 0
+                                   ? csv_number(wanted->table, wanted->row, (size_t)wanted->typical, &flag, error)
+                                   : STATUS_OK;
+    *typical = flag != 0;
+    return status;
+}
+
+static enum status find_row(const struct calibrate_inputs *inputs, const struct wanted_row *wanted, struct split *split,
+                            bool *taken, struct error *error)
 {
     const struct measured_rows *rows = &inputs->rows;
     double values[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX];
-    bool found = false;
-    for (size_t v = 0; v < rows->variable_count; v++) {
+    bool found = false, typical;
+    enum status status = is_typical(wanted, &typical, error);
+    for (size_t v = 0; v < rows->variable_count && status == STATUS_OK; v++) {
         if (wanted->columns[v] >= 0) {
-            const enum status status =
-                csv_number(wanted->table, wanted->row, (size_t)wanted->columns[v], &values[v], error);
-            if (status != STATUS_OK) {
-                return status;
-            }
+            status = csv_number(wanted->table, wanted->row, (size_t)wanted->columns[v], &values[v], error);
         }
+    }
+    if (status != STATUS_OK) {
+        return status;
     }
     for (size_t i = 0; i < rows->count; i++) {
         bool same = true;
@@ -147,6 +160,7 @@ static enum status find_row(const struct calibrate_inputs *inputs, const struct 
             same = wanted->columns[v] < 0 || rows->values[i * rows->variable_count + v] == values[v];
         }
         taken[i] = taken[i] || same;
+        split->typical[i] = same ? typical : split->typical[i];
         found = found || same;
     }
     return found ? STATUS_OK
@@ -162,7 +176,7 @@ static enum status split_by_file(const struct calibrate_inputs *inputs, const ch
     if (status != STATUS_OK) {
         return status;
     }
-    struct wanted_row wanted = {.table = &table};
+    struct wanted_row wanted = {.table = &table, .typical = csv_column(&table, "typical")};
     bool any = false;
     for (size_t v = 0; v < inputs->rows.variable_count; v++) {
         wanted.columns[v] = csv_column(&table, scenario_variable_get(inputs->scenario, v)->name);
@@ -173,7 +187,7 @@ static enum status split_by_file(const struct calibrate_inputs *inputs, const ch
             error_set_at(error, STATUS_BAD_DATA, path, 1, 0, "no column is called after a knob or workload variable");
     }
     for (; wanted.row < table.row_count && status == STATUS_OK; wanted.row++) {
-        status = find_row(inputs, &wanted, taken, error);
+        status = find_row(inputs, &wanted, split, taken, error);
     }
     if (status == STATUS_OK) {
         put_first(split, inputs->rows.count, taken);
@@ -188,6 +202,7 @@ static enum status choose_rows(struct calibrate_answer *answer, struct split *sp
     const size_t count = answer->inputs->rows.count, wanted = (size_t)(options->train + options->design);
     for (size_t i = 0; i < count; i++) {
         split->order[i] = (uint32_t)i;
+        split->typical[i] = true;
     }
     if (count == 1 && answer->inputs->rows.repeats > 0) {
         return error_set(error, STATUS_BAD_DATA, "all %zu measured rows are one configuration: nothing to learn from",
@@ -197,8 +212,8 @@ static enum status choose_rows(struct calibrate_answer *answer, struct split *sp
         return error_set(error, STATUS_BAD_DATA, "%zu rows to learn from, but only %zu were measured", wanted, count);
     }
     if (options->design) {
-        (void)snprintf(answer->chosen, sizeof answer->chosen, "design: the %zu most informative", wanted);
-        return split_by_design(answer->inputs, wanted, split, taken, error);
+        (void)snprintf(answer->chosen, sizeof answer->chosen, "design: %zu, informative and typical", wanted);
+        return split_by_design(answer->inputs, wanted, options->seed, split, taken, error);
     }
     if (options->train_rows) {
         (void)snprintf(answer->chosen, sizeof answer->chosen, "listed in %.100s", options->train_rows);
@@ -310,6 +325,7 @@ static enum status train(struct calibrate_answer *answer, const struct split *sp
     kernel_calibration_options_init(&options);
     options.interval_level = answer->options->level;
     options.seed = answer->options->seed;
+    options.typical = split->typical;
     answer->trained_on = split->train;
     enum status status =
         kernel_calibrate(scenario_device(answer->inputs->scenario), &priors, answer->inputs->rows.rows, split->order,
@@ -347,9 +363,11 @@ enum status calibrate_train(const struct calibrate_options *options, const struc
     enum status status = calibrate_inputs_open(&inputs, options, options->scenario, files, error);
     if (status == STATUS_OK) {
         split.order = malloc((inputs.rows.count + 1) * sizeof *split.order);
+        split.typical = malloc((inputs.rows.count + 1) * sizeof *split.typical);
         taken = calloc(inputs.rows.count + 1, sizeof *taken);
-        status = split.order && taken ? choose_rows(answer, &split, taken, error)
-                                      : error_set(error, STATUS_NO_MEMORY, "no memory for the measured rows");
+        status = split.order && split.typical && taken
+                     ? choose_rows(answer, &split, taken, error)
+                     : error_set(error, STATUS_NO_MEMORY, "no memory for the measured rows");
     }
     status = status == STATUS_OK ? train(answer, &split, error) : status;
     status = status == STATUS_OK ? write_file(answer, files, error) : status;
@@ -357,6 +375,7 @@ enum status calibrate_train(const struct calibrate_options *options, const struc
     calibration_release(&answer->calibration);
     free(answer);
     free(split.order);
+    free(split.typical);
     free(taken);
     calibrate_inputs_release(&inputs);
     return status;

@@ -6,6 +6,7 @@
 
 #include "base/text_buffer.h"
 #include "cli/command.h"
+#include "cli/search_forms.h"
 #include "cli/search_question.h"
 #include "cli/search_texts.h"
 
@@ -26,6 +27,7 @@ struct answer {
     struct search_proposal proposals[SEARCH_BATCH_MAX];
     size_t count, left; /* listed; proposed before the budget was looked at */
     struct search_summary summary;
+    struct search_forms forms;
     struct search_proposal incumbent; /* the best that was measured, else the scenario's own configuration */
     bool has_incumbent;
     bool over_budget;  /* the incumbent would not fit behind the proposals */
@@ -45,6 +47,48 @@ static enum status read_measured(struct search_question *search, const struct te
                ? STATUS_OK
                : error_set(error, STATUS_BAD_DATA, "none of the %zu measured rows is of this workload and knob space",
                            search->other_runs);
+}
+
+static uint32_t conflict_config(const struct answer *answer)
+{
+    return answer->forms.candidates[answer->forms.conflict.run];
+}
+
+/* The run that tells two forms of the model apart takes the last place, unless it is listed anyway or only one run is
+ * asked for. */
+static enum status list_conflict(struct answer *answer, size_t wanted, struct error *error)
+{
+    struct search_forms *forms = &answer->forms;
+    const enum status status =
+        search_forms_find(forms, &answer->search, answer->proposals, answer->count, answer->summary.noise, error);
+    if (status != STATUS_OK || !forms->conflict.found) {
+        return status;
+    }
+    const uint32_t config = conflict_config(answer);
+    size_t place = 0;
+    while (place < answer->count && answer->proposals[place].config != config) {
+        place++;
+    }
+    if (place == answer->count && wanted > 1) {
+        struct search_proposal proposal;
+        place = answer->count < wanted ? answer->count++ : answer->count - 1;
+        if (!search_engine_describe(answer->search.engine, config, &proposal)) {
+            proposal = (struct search_proposal){.config = config,
+                                                .value = exp(forms->conflict.log_values[0]),
+                                                .value_lo = (double)NAN,
+                                                .value_hi = (double)NAN,
+                                                .feasible_probability = 1,
+                                                .best_probability = (double)NAN,
+                                                .gain_fraction = (double)NAN,
+                                                .cost_s = answer->search.costs_s[config],
+                                                .gain_per_s = (double)NAN};
+        }
+        answer->proposals[place] = proposal;
+    }
+    if (place < answer->count) {
+        answer->proposals[place].reason = SEARCH_REASON_CONFLICT;
+    }
+    return STATUS_OK;
 }
 
 /* What the scenario itself has, where nothing was measured yet: whatever is found later is compared with it. */
@@ -110,6 +154,40 @@ static enum status record_rows(struct answer *answer, struct report *report, str
     return status;
 }
 
+/* Names of the forms, which the runs refute, and the run that settles a conflict between two of them. */
+static void record_forms(struct answer *answer, struct report *report)
+{
+    const struct search_forms *forms = &answer->forms;
+    const struct form_conflict *conflict = &forms->conflict;
+    char text[1024];
+    report_begin_rows(report, "forms");
+    for (size_t f = 0; f < forms->count; f++) {
+        report_begin_object(report, NULL);
+        report_string(report, "form", forms->names[f]);
+        report_bool(report, "refuted", forms->count > 1 && !conflict->is_plausible[f]);
+        report_end(report);
+    }
+    report_end(report);
+    if (!conflict->found) {
+        return;
+    }
+    report_begin_object(report, "conflict");
+    report_string(report, "config", search_config_text(&answer->search, conflict_config(answer), text, sizeof text));
+    report_bool(report, "other_best", conflict->other_best);
+    report_begin_rows(report, "between");
+    for (int i = 0; i < 2; i++) {
+        report_begin_object(report, NULL);
+        report_string(report, "form", forms->names[conflict->forms[i]]);
+        report_number(report, search_value_name(&answer->search),
+                      search_shown_value(&answer->search, exp(conflict->log_values[i])));
+        report_string(report, "best_config",
+                      search_config_text(&answer->search, forms->candidates[conflict->bests[i]], text, sizeof text));
+        report_end(report);
+    }
+    report_end(report);
+    report_end(report);
+}
+
 static enum status record(struct answer *answer, struct report *report, struct error *error)
 {
     const struct search_summary *summary = &answer->summary;
@@ -141,6 +219,7 @@ static enum status record(struct answer *answer, struct report *report, struct e
         status = search_record_proposal(&answer->search, report, &answer->incumbent, error);
         report_end(report);
     }
+    record_forms(answer, report);
     return status;
 }
 
@@ -195,9 +274,42 @@ static void print_again(const struct answer *answer)
     }
 }
 
+static void print_conflict(const struct answer *answer)
+{
+    const struct search_forms *forms = &answer->forms;
+    const struct form_conflict *conflict = &forms->conflict;
+    const char *unit = answer->search.is_throughput ? "tokens/s" : "us";
+    char text[1024], one[32], other[32];
+    size_t place = 0, refuted = 0;
+    for (size_t f = 0; f < forms->count && forms->count > 1; f++) {
+        if (!conflict->is_plausible[f]) {
+            printf("%s%s", refuted++ ? "; " : "\nForms that the runs so far speak against, 20 to 1: ", forms->names[f]);
+        }
+    }
+    printf("%s", refuted ? "\n" : "");
+    if (!conflict->found) {
+        return;
+    }
+    while (place < answer->count && answer->proposals[place].config != conflict_config(answer)) {
+        place++;
+    }
+    printf("\nConflict: %s (%s) is where %s and %s are told apart best: %s against %s %s, moved to agree about %s.\n",
+           search_config_text(&answer->search, conflict_config(answer), text, sizeof text),
+           place < answer->count ? "listed" : "not listed", forms->names[conflict->forms[0]],
+           forms->names[conflict->forms[1]],
+           number_format_digits(search_shown_value(&answer->search, exp(conflict->log_values[0])), 4, one),
+           number_format_digits(search_shown_value(&answer->search, exp(conflict->log_values[1])), 4, other), unit,
+           answer->summary.has_best ? "the runs so far" : "the scenario's own configuration");
+    for (int i = 0; i < 2 && conflict->other_best; i++) {
+        printf("  the best by %s: %s\n", forms->names[conflict->forms[i]],
+               search_config_text(&answer->search, forms->candidates[conflict->bests[i]], text, sizeof text));
+    }
+}
+
 static void print_foot(const struct answer *answer)
 {
     const struct search_summary *summary = &answer->summary;
+    print_conflict(answer);
     print_again(answer);
     if (summary->has_best) {
         printf("Stop rule: the most that a run not made is expected to gain is %.2g %%, %s %.2g %%: %s\n",
@@ -231,8 +343,7 @@ static enum status print_text(const struct answer *answer, const struct report *
         print_foot(answer);
         return STATUS_OK;
     }
-    printf("From and to are meant to hold %.3g %% of the runs.\n\n",
-           100 * answer->search.options.interval_level);
+    printf("From and to are meant to hold %.3g %% of the runs.\n\n", 100 * answer->search.options.interval_level);
     const enum status status =
         report_print_table(report, "proposals", columns, sizeof columns / sizeof columns[0], stdout, error);
     print_foot(answer);
@@ -256,6 +367,10 @@ static enum status propose(struct question *question, const struct propose_optio
                                        &answer->summary, error);
     }
     if (status == STATUS_OK) {
+        const size_t wanted = options->batch ? options->batch : BATCH_DEFAULT;
+        status = list_conflict(answer, wanted, error);
+    }
+    if (status == STATUS_OK) {
         answer->left = answer->count;
         find_incumbent(answer);
         keep_to_budget(answer, options->budget_s);
@@ -267,6 +382,7 @@ static enum status propose(struct question *question, const struct propose_optio
                      : report_print(&report, options->question.format, "proposals", stdout, error);
     }
     report_release(&report);
+    search_forms_release(&answer->forms);
     search_question_release(&answer->search);
     free(answer);
     return status;
@@ -279,6 +395,7 @@ int command_propose(int argc, char **argv)
     const struct option_row rows[] = {QUESTION_OPTION_ROWS(options.question),
                                       QUESTION_FORMAT_ROW(options.question),
                                       SEARCH_QUESTION_ROWS(options.search),
+                                      {0, "unsettled", OPTION_TEXT, &options.search.unsettled, 0, 0},
                                       {0, "measured", OPTION_LIST, &options.measured, 0, 0},
                                       {0, "batch", OPTION_COUNT, &options.batch, 1, SEARCH_BATCH_MAX},
                                       {0, "budget", OPTION_DURATION, &options.budget_s, 0, 0}};

@@ -43,10 +43,7 @@ const char *inspect_arch_text(const struct compiled_kernel *kernel, char out[16]
 
 /* variants[] with figures and loops, files that could not be read. */
 void inspect_record(const struct inspect_rows *rows, struct report *report);
-/* Table and, of up to loops_max variants, what their main loops do. */
-MUST_CHECK enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error);
-
-/* The table and its remarks alone; the loops alone. */
+/* The table and its remarks; what the main loops of up to loops_max variants do. */
 MUST_CHECK enum status inspect_print_table(const struct inspect_rows *rows, struct error *error);
 void inspect_print_loops(const struct inspect_rows *rows, size_t loops_max);
 

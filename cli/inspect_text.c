@@ -362,12 +362,3 @@ enum status inspect_print_table(const struct inspect_rows *rows, struct error *e
     }
     return status;
 }
-
-enum status inspect_print(const struct inspect_rows *rows, size_t loops_max, struct error *error)
-{
-    enum status status = inspect_print_table(rows, error);
-    if (status == STATUS_OK) {
-        inspect_print_loops(rows, loops_max);
-    }
-    return status;
-}

@@ -97,39 +97,90 @@ static enum status narrow(struct search_question *self, const struct search_ques
     return status;
 }
 
-enum status search_question_open(struct search_question *self, struct question *question,
-                                 const struct search_question_options *options, struct error *error)
+/* Variables that describe what is not known rather than what is chosen are not searched. */
+static enum status take_unsettled(struct search_question *self, const char *names, struct error *error)
 {
-    self->question = question;
+    const struct scenario *scenario = self->question->scenario;
+    bool is_unsettled[CONFIG_VARIABLES_MAX] = {false};
+    const bool all_knobs = self->varied_count == 0;
+    uint32_t kept = 0;
+    enum status status = config_space_parse_names(scenario, names, self->unsettled, &self->unsettled_count, error);
+    for (uint32_t i = 0; i < self->unsettled_count && status == STATUS_OK; i++) {
+        const struct scenario_variable *variable = scenario_variable_get(scenario, self->unsettled[i]);
+        if (is_unsettled[self->unsettled[i]] || !variable->is_knob || variable->value_count < 2) {
+            status = error_set(error, STATUS_USAGE, "--unsettled %s: %s", variable->name,
+                               is_unsettled[self->unsettled[i]] ? "it is named twice"
+                               : variable->is_knob              ? "it has one value only"
+                                                                : "it is part of the workload");
+        }
+        is_unsettled[self->unsettled[i]] = true;
+    }
+    const uint32_t count = all_knobs ? (uint32_t)scenario_knob_count(scenario) : self->varied_count;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        const uint32_t variable = all_knobs ? i : self->varied[i];
+        if (is_unsettled[variable] && !all_knobs) {
+            status = error_set(error, STATUS_USAGE, "%s is to be varied and unsettled",
+                               scenario_variable_get(scenario, variable)->name);
+        } else if (!is_unsettled[variable]) {
+            self->varied[kept++] = variable;
+        }
+    }
+    self->varied_count = kept;
+    return status == STATUS_OK && kept == 0
+               ? error_set(error, STATUS_USAGE, "--unsettled leaves no knob to be searched")
+               : status;
+}
+
+struct sweep_request search_question_request(const struct search_question *self)
+{
+    struct question *question = self->question;
+    return (struct sweep_request){.scenario = question->scenario,
+                                  .parameters = &question->parameters,
+                                  .calibrated = question->calibrated,
+                                  .extrapolate_all =
+                                      question->other_calibration_device || question->other_calibration_kernel,
+                                  .serving = &question->serving,
+                                  .values = self->values,
+                                  .varied = self->varied,
+                                  .varied_count = self->varied_count,
+                                  .objective = self->is_throughput ? SWEEP_OBJECTIVE_THROUGHPUT : SWEEP_OBJECTIVE_TIME,
+                                  .concurrency = self->concurrency,
+                                  .objective_text = "throughput",
+                                  .where = self->where,
+                                  .top_count = 1};
+}
+
+static enum status take_options(struct search_question *self, const struct search_question_options *options,
+                                struct error *error)
+{
+    const struct question *question = self->question;
     search_options_init(&self->options);
     self->options.seed = options->seed;
     self->options.interval_level = options->level;
     self->options.stop_gain = options->stop_percent / 100;
+    self->where = options->where;
     enum status status = read_objective(self, options->objective, error);
     if (status == STATUS_OK && options->vary != NULL) {
         status = config_space_parse_names(question->scenario, options->vary, self->varied, &self->varied_count, error);
     }
+    if (status == STATUS_OK && options->unsettled != NULL) {
+        status = take_unsettled(self, options->unsettled, error);
+    }
+    question_values_at(question, question->values,
+                       self->is_throughput ? self->concurrency : question_concurrency(question, question->values),
+                       self->values);
+    return status;
+}
+
+enum status search_question_open(struct search_question *self, struct question *question,
+                                 const struct search_question_options *options, struct error *error)
+{
+    self->question = question;
+    enum status status = take_options(self, options, error);
     if (status != STATUS_OK) {
         return status;
     }
-    double values[QUESTION_VALUES_MAX];
-    question_values_at(question, question->values,
-                       self->is_throughput ? self->concurrency : question_concurrency(question, question->values),
-                       values);
-    const struct sweep_request request = {
-        .scenario = question->scenario,
-        .parameters = &question->parameters,
-        .calibrated = question->calibrated,
-        .extrapolate_all = question->other_calibration_device || question->other_calibration_kernel,
-        .serving = &question->serving,
-        .values = values,
-        .varied = self->varied,
-        .varied_count = self->varied_count,
-        .objective = self->is_throughput ? SWEEP_OBJECTIVE_THROUGHPUT : SWEEP_OBJECTIVE_TIME,
-        .concurrency = self->concurrency,
-        .objective_text = "throughput",
-        .where = options->where,
-        .top_count = 1};
+    const struct sweep_request request = search_question_request(self);
     status = search_scenario_init(&self->space, &request, error);
     if (status == STATUS_OK && options->narrow != NULL) {
         status = narrow(self, options, error);

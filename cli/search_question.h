@@ -12,7 +12,7 @@
 
 #define SEARCH_LEVEL_DEFAULT 0.8
 struct search_question_options {
-    const char *objective, *where, *vary;
+    const char *objective, *where, *vary, *unsettled;
     double compile_s, restart_s, stop_percent;
     double level; /* of the intervals; SEARCH_LEVEL_DEFAULT unless set */
     uint64_t repeats, seed;
@@ -50,6 +50,9 @@ struct search_question {
     bool is_throughput;
     double concurrency; /* throughput only */
     uint32_t varied[CONFIG_VARIABLES_MAX], varied_count;
+    uint32_t unsettled[CONFIG_VARIABLES_MAX], unsettled_count; /* not searched: their values are forms of the model */
+    double values[QUESTION_VALUES_MAX];                        /* of what is not varied */
+    const char *where;
     size_t read_runs, other_runs; /* rows of files: taken, and of other workloads or configurations */
 };
 
@@ -57,6 +60,8 @@ struct search_question {
 MUST_CHECK enum status search_question_open(struct search_question *self, struct question *question,
                                             const struct search_question_options *options, struct error *error);
 void search_question_release(struct search_question *self);
+/* What the space was made with, for another look at it; borrows from self and its question. */
+struct sweep_request search_question_request(const struct search_question *self);
 
 /* Tells the engine of the runs in a measurement table: columns named after knobs and workload (others keep what was
  * asked), time_us, or for throughput tok_s or throughput_tokens_per_s, and `outcome`, where anything but ok failed.

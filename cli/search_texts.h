@@ -20,22 +20,28 @@ int command_tune(int argc, char **argv);
 
 #define PROPOSE_SUMMARY "the next runs worth their cost, ranked, and whether to stop"
 #define PROPOSE_USAGE                                                                                                  \
-    "propose SCENARIO [--measured FILE ...] [--budget T] [--batch K] [--objective WHAT] [--vary NAMES] "               \
+    "propose SCENARIO [--measured FILE ...] [--budget T] [--batch K] [--objective WHAT] [--vary NAMES] [--unsettled "  \
+    "NAMES] "                                                                                                          \
     "[--where EXPR] [--compile-cost T] [--restart-cost T] [--repeats N] [--stop-gain P] [--seed N] "                   \
     "[-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] [--calibration C] [--form FORM] [--level P] "      \
     "[--format text|json|csv]"
 #define PROPOSE_HELP                                                                                                   \
     "Ranks the configurations of the knob space that are worth a run by expected gain per second, from the\n"          \
-    "model's prediction and the runs so far: prediction with an 80 % interval, probability that it runs and\n"         \
-    "that it is the best, why it is proposed (exploit: predicted to be better; explore: it may be; settle:\n"          \
-    "noise leaves open which is best), cost and limit. Failed runs teach it too. No run is proposed twice\n"           \
-    "unless noise calls for it; the best so far is always listed for another run.\n"                                   \
+    "model's prediction and the runs so far: prediction with an interval (80 % unless --level says otherwise),\n"      \
+    "probability that it runs and that it is the best, why it is proposed (exploit: predicted to be better;\n"         \
+    "explore: it may be; settle: noise leaves open which is best; conflict: it tells apart two forms of the\n"         \
+    "model that disagree: with and without calibration, formulas and simulator, laws of the step time, values\n"       \
+    "of what is --unsettled), cost and limit. Failed runs teach it too. No run is proposed twice unless noise\n"       \
+    "calls for it; the best so far is always listed for another run, before the first run the scenario's own\n"        \
+    "configuration.\n"                                                                                                 \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
     "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
     "                        writes them; repeatable\n"                                                                \
     "  --budget T            as many as fit into this time, such as 600s, the best so far included\n"                  \
+    "  --unsettled NAMES     knobs that say how a kernel is taken to behave, not what is chosen: not searched,\n"      \
+    "                        each other value is one more form of the model\n"                                         \
     "  --batch K             how many at most (default 5), each chosen as if those before it came out as\n"            \
     "                        predicted\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                               \
     "Examples:\n"                                                                                                      \

@@ -164,22 +164,29 @@ static void run_concurrencies(const struct measured_runs *runs, struct number_li
         add_concurrency(2.0 * list->items[list->count - 1], list);
 }
 
-static void default_concurrencies(const struct question *question, const struct measured_runs *runs,
-                                  struct number_list *list)
+static enum status default_concurrencies(const struct question *question, const struct measured_runs *runs,
+                                         struct number_list *list, struct error *error)
 {
     long index = question->scenario == NULL ? -1 : scenario_concurrency_variable(question->scenario);
     const struct scenario_variable *variable =
         index < 0 ? NULL : scenario_variable_get(question->scenario, (size_t)index);
 
     list->count = 0;
+    if (variable != NULL && variable->value_count > NUMBER_LIST_MAX)
+        return error_set(error, STATUS_USAGE,
+                         "the scenario lists %u concurrencies, at most %d are drawn: name them with --concurrency",
+                         variable->value_count, NUMBER_LIST_MAX);
     if (variable != NULL)
-        for (uint32_t i = 0; i < variable->value_count && list->count < NUMBER_LIST_MAX; i++)
+        for (uint32_t i = 0; i < variable->value_count; i++)
             list->items[list->count++] = variable->values[i];
     if (variable == NULL && runs != NULL)
         run_concurrencies(runs, list);
     if (variable == NULL && list->count == 0)
         for (uint32_t i = 0; i < question->serving.point_count; i++)
             add_concurrency(question->serving.points[i].concurrency, list);
+    return list->count > 0
+               ? STATUS_OK
+               : error_set(error, STATUS_USAGE, "option --concurrency is missing: the scenario lists no concurrencies");
 }
 
 /* NaN where nothing was measured: then no concurrency compares as outside. A run that was offered 96 requests and ran
@@ -256,9 +263,7 @@ enum status throughput_curve_make(struct question *question, const struct curve_
     measured_range(&question->serving, curve);
     curve->has_variant = question->knobs_changed || question->workload_changed;
     if (list.count == 0)
-        default_concurrencies(question, options->runs, &list);
-    if (list.count == 0)
-        return error_set(error, STATUS_USAGE, "option --concurrency is missing: the scenario lists no concurrencies");
+        status = default_concurrencies(question, options->runs, &list, error);
     for (size_t i = 0; i < list.count && status == STATUS_OK; i++)
         status = make_point(question, list.items[i], curve, error);
     curve->itl_limit_ms =

@@ -87,15 +87,15 @@ static enum status fill_row(struct whatif *whatif, struct whatif_row *row, struc
     return status;
 }
 
-/* The concurrencies asked for: the list, else a -s C=..., else the scenario's own list. */
+/* The concurrencies asked for: the list, else a -s C=..., else the scenario's own list. Returns how many there are; out
+ * is filled unless they are more than WHATIF_ROWS_MAX. */
 static size_t choose_concurrencies(const struct question *question, const struct number_list *asked, double *out)
 {
     const long variable = scenario_concurrency_variable(question->scenario);
     double base[QUESTION_VALUES_MAX];
     if (asked->count) {
-        const size_t count = asked->count < WHATIF_ROWS_MAX ? asked->count : WHATIF_ROWS_MAX;
-        memcpy(out, asked->items, count * sizeof *out);
-        return count;
+        memcpy(out, asked->items, (asked->count <= WHATIF_ROWS_MAX ? asked->count : 0) * sizeof *out);
+        return asked->count;
     }
     scenario_base_values(question->scenario, base);
     if (variable < 0 || question->values[variable] != base[variable]) {
@@ -103,9 +103,10 @@ static size_t choose_concurrencies(const struct question *question, const struct
         return 1;
     }
     const struct scenario_variable *about = scenario_variable_get(question->scenario, (size_t)variable);
-    const size_t count = about->value_count < WHATIF_ROWS_MAX ? about->value_count : WHATIF_ROWS_MAX;
-    memcpy(out, about->values, count * sizeof *out);
-    return count;
+    if (about->value_count <= WHATIF_ROWS_MAX) {
+        memcpy(out, about->values, about->value_count * sizeof *out);
+    }
+    return about->value_count;
 }
 
 enum status whatif_make(struct question *question, const struct number_list *concurrencies, struct whatif *whatif,
@@ -119,10 +120,16 @@ enum status whatif_make(struct question *question, const struct number_list *con
         return error_set(error, STATUS_USAGE,
                          "nothing differs from the base configuration; change a knob with -s name=value");
     }
-    if (concurrencies->count > WHATIF_ROWS_MAX) {
-        return error_set(error, STATUS_USAGE, "--concurrency takes at most %d values here", WHATIF_ROWS_MAX);
+    const size_t count = choose_concurrencies(question, concurrencies, list);
+    if (count > WHATIF_ROWS_MAX) {
+        return concurrencies->count
+                   ? error_set(error, STATUS_USAGE, "--concurrency takes at most %d values here", WHATIF_ROWS_MAX)
+                   : error_set(error, STATUS_USAGE,
+                               "the scenario lists %zu concurrencies, at most %d are compared: name them with "
+                               "--concurrency",
+                               count, WHATIF_ROWS_MAX);
     }
-    whatif->row_count = choose_concurrencies(question, concurrencies, list);
+    whatif->row_count = count;
     whatif->rows = calloc(whatif->row_count, sizeof *whatif->rows);
     if (!whatif->rows) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu comparisons", whatif->row_count);

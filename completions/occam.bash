@@ -29,7 +29,7 @@ _occam()
     --form) _occam_words "$(_occam_help "$command" | tr '\n' ' ' | sed -n 's/.*law of the step time: \([^;]*\);.*/\1/p' | sed 's/,/ /g; s/ or / /')" ;;
     --objective) _occam_words "time occupancy throughput" ;;
     --device) _occam_words "$(_occam_devices)" ;;
-    --vary | --by | --across | --x | --y) _occam_words "$(_occam_variables)" ;;
+    --vary | --unsettled | --by | --across | --x | --y) _occam_words "$(_occam_variables)" ;;
     --calibration | --check)
         mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$current")
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))

@@ -31,7 +31,7 @@ void search_options_init(struct search_options *options)
 
 const char *search_reason_name(enum search_reason reason)
 {
-    static const char *const names[] = {"exploit", "explore", "settle"};
+    static const char *const names[] = {"exploit", "explore", "settle", "conflict"};
     return names[reason];
 }
 
@@ -153,6 +153,12 @@ enum status search_engine_tell(struct search_engine *engine, const struct search
         score_forecast(engine, run);
     }
     return status;
+}
+
+const struct search_run *search_engine_runs(const struct search_engine *engine, size_t *count)
+{
+    *count = engine->run_count;
+    return engine->runs;
 }
 
 /* --- beliefs --- */

@@ -43,7 +43,9 @@ struct search_run {
 enum search_reason {
     SEARCH_REASON_EXPLOIT, /* predicted to be better than the best so far */
     SEARCH_REASON_EXPLORE, /* predicted to be worse, or nothing is known, but it may be better */
-    SEARCH_REASON_SETTLE   /* measured already: its noise leaves open whether it is the best */
+    SEARCH_REASON_SETTLE,  /* measured already: its noise leaves open whether it is the best */
+    SEARCH_REASON_CONFLICT /* forms of the model disagree, and it tells them apart (form_conflict.h); not the engine's
+                            */
 };
 /* "exploit", ...; static. */
 const char *search_reason_name(enum search_reason reason);
@@ -81,6 +83,8 @@ void search_engine_free(struct search_engine *engine);
  * SEARCH_RUNS_MAX. */
 MUST_CHECK enum status search_engine_tell(struct search_engine *engine, const struct search_run *run,
                                           struct error *error);
+/* All runs so far, in the order they were told; valid until the next one. */
+const struct search_run *search_engine_runs(const struct search_engine *engine, size_t *count);
 /* Up to wanted (<= SEARCH_BATCH_MAX) different configurations, best first, each taken to come out as predicted before
  * the next is chosen. Those that were run are not among them, but for the best, once, where the noise of runs leaves
  * more open than any new one promises. *count is smaller where none is left. summary may be NULL; it costs time, and

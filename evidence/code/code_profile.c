@@ -11,13 +11,6 @@
 #include "evidence/code/code_profile_private.h"
 #include "evidence/code/code_trip.h"
 
-const char *code_traffic_name(enum code_traffic traffic)
-{
-    static const char *const names[CODE_TRAFFIC_COUNT] = {"global_load",  "global_store", "async_copy", "shared_load",
-                                                          "shared_store", "local_load",   "local_store"};
-    return names[traffic];
-}
-
 void code_note(struct code_profile *profile, const char *format, ...)
 {
     if (profile->note_count == CODE_NOTES_MAX) {

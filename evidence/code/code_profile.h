@@ -30,8 +30,6 @@ enum code_traffic {
     CODE_TRAFFIC_LOCAL_STORE,
     CODE_TRAFFIC_COUNT
 };
-/* "global_load", ...; static. */
-const char *code_traffic_name(enum code_traffic traffic);
 
 /* Accumulators to which so many products each are added one after the other; the chains do not depend on each other. */
 struct code_chains {

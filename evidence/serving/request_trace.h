@@ -20,8 +20,6 @@ enum request_trace_layout {
     REQUEST_TRACE_MOONCAKE, /* CSV timestamp (milliseconds), input_length, output_length */
     REQUEST_TRACE_JSONL     /* the same keys, one JSON object a line */
 };
-/* One clause for people, such as "Azure columns"; static. */
-const char *request_trace_layout_name(enum request_trace_layout layout);
 
 struct traced_request {
     double arrival_s; /* since the first request of the trace, which arrives at 0 */

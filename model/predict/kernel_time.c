@@ -35,6 +35,47 @@ static inline double root(double x, double p)
     return p == 3 ? cbrt(x) : p == 2 ? sqrt(x) : p == 1 ? x : pow(x, 1 / p);
 }
 
+/* Powers that one kernel's time is made of, in the order in which they are asked for. Under a model that differs in one
+ * parameter most have the same argument and exponent. */
+struct power_site {
+    double x, exponent, value; /* the exponent of a root is negative */
+};
+enum {
+    POWER_SITES = 16 /* of a kernel whose CTAs are equal; others go without */
+};
+struct power_book {
+    struct power_site sites[POWER_SITES];
+    uint32_t next;
+    bool closed; /* values are looked up, none is kept */
+};
+
+static inline double power_at(struct power_book *book, double x, double p, bool is_root)
+{
+    if (!book) {
+        return is_root ? root(x, p) : raise(x, p);
+    }
+    struct power_site *site = &book->sites[book->next++];
+    const double exponent = is_root ? -p : p;
+    if (book->closed && site->x == x && site->exponent == exponent) {
+        return site->value;
+    }
+    const double value = is_root ? root(x, p) : raise(x, p);
+    if (!book->closed) {
+        *site = (struct power_site){x, exponent, value};
+    }
+    return value;
+}
+
+static inline double raise_at(struct power_book *book, double x, double p)
+{
+    return power_at(book, x, p, false);
+}
+
+static inline double root_at(struct power_book *book, double x, double p)
+{
+    return power_at(book, x, p, true);
+}
+
 /* What one CTA costs its chain and its SM over all iterations, seconds. */
 struct cta_cost {
     double chain_s, chain_latency_s, chain_start_s, chain_busy_s; /* the first is the sum of the others */
@@ -81,8 +122,8 @@ static void cta_work_compute(const struct time_model *model, const struct kernel
 }
 
 /* TIME-2, TIME-3: n iterations after a first one that nothing hides. */
-static void cta_cost_compute(const struct time_model *model, const struct cta_work *work, double iterations,
-                             struct cta_cost *cost)
+static inline void cta_cost_compute(const struct time_model *model, const struct cta_work *work, double iterations,
+                                    struct power_book *book, struct cta_cost *cost)
 {
     const struct tile_loop *loop = work->loop;
     const struct tile_cost *tile = work->tile;
@@ -96,7 +137,8 @@ static void cta_cost_compute(const struct time_model *model, const struct cta_wo
         const double before_s = tile->before_loads_s + (1 - loop->early_fraction) * (compute_s - tile->before_loads_s);
         const double refill_s = load_s + before_s;
         const double p = model->pipeline_exponent;
-        const double steady_s = root(raise(compute_s, p) + raise(refill_s / buffers, p), p);
+        const double sum = raise_at(book, compute_s, p) + raise_at(book, refill_s / buffers, p);
+        const double steady_s = root_at(book, sum, p);
         const double whole = iterations < 1 ? iterations : 1;
         const double rest = iterations - whole;
         latency_s += whole * load_s + rest * (steady_s - compute_s);
@@ -126,13 +168,14 @@ struct round_bounds {
     double chain_per_s;                              /* chain / the chain's time */
 };
 
-static void round_bounds_compute(const struct cta_cost *cost, double p, struct round_bounds *bounds)
+static inline void round_bounds_compute(const struct cta_cost *cost, double p, struct power_book *book,
+                                        struct round_bounds *bounds)
 {
-    bounds->chain = raise(cost->chain_s, p);
-    bounds->tensor = raise(cost->tensor_s, p);
-    bounds->issue = raise(cost->issue_s, p);
-    bounds->smem = raise(cost->smem_s, p);
-    bounds->sm_bandwidth = raise(cost->sm_bandwidth_s, p);
+    bounds->chain = raise_at(book, cost->chain_s, p);
+    bounds->tensor = raise_at(book, cost->tensor_s, p);
+    bounds->issue = raise_at(book, cost->issue_s, p);
+    bounds->smem = raise_at(book, cost->smem_s, p);
+    bounds->sm_bandwidth = raise_at(book, cost->sm_bandwidth_s, p);
     bounds->shared = bounds->tensor + bounds->issue + bounds->smem + bounds->sm_bandwidth;
     bounds->chain_per_s = bounds->chain / cost->chain_s;
 }
@@ -144,13 +187,13 @@ struct round_sum {
 
 /* TIME-4: `rounds` rounds in which the busiest SM holds `residents` CTAs. */
 static inline void add_rounds(const struct round_bounds *bounds, double residents, double rounds, double p,
-                              struct round_sum *sum)
+                              struct power_book *book, struct round_sum *sum)
 {
-    const double scale = raise(residents, p);
+    const double scale = raise_at(book, residents, p);
     const double norm = bounds->chain + scale * bounds->shared;
     const double inverse =
         rounds / norm; /* beside the roots, not after them: the chain of one prediction is what counts */
-    const double norm_root = root(norm, p);
+    const double norm_root = root_at(book, norm, p);
     const double time_s = rounds * norm_root;
     const double weight = inverse * norm_root;
     sum->time_s += time_s;
@@ -172,7 +215,8 @@ static inline void add_shares(const struct round_bounds *bounds, const struct ct
     shares[TIME_LIMITER_SM_BANDWIDTH] += shared * bounds->sm_bandwidth;
 }
 
-/* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. */
+/* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. shares NULL: not
+ * wanted. */
 static double ragged_rounds_s(const struct time_model *model, const struct cta_work *cta,
                               const struct kernel_time *result, double *shares)
 {
@@ -184,17 +228,19 @@ static double ragged_rounds_s(const struct time_model *model, const struct cta_w
     for (uint32_t i = 0; i < loop->ragged_count; i++) {
         struct cta_cost cost;
         struct round_bounds bounds;
-        cta_cost_compute(model, cta, loop->ragged[i].iterations, &cost);
-        round_bounds_compute(&cost, model->overlap_exponent, &bounds);
+        cta_cost_compute(model, cta, loop->ragged[i].iterations, NULL, &cost);
+        round_bounds_compute(&cost, model->overlap_exponent, NULL, &bounds);
         counts[i] = loop->ragged[i].ctas;
         struct round_sum sum = {0};
-        add_rounds(&bounds, residents, 1, model->overlap_exponent, &sum);
-        add_shares(&bounds, &cost, &sum, (double)counts[i], shares);
+        add_rounds(&bounds, residents, 1, model->overlap_exponent, NULL, &sum);
+        if (shares) {
+            add_shares(&bounds, &cost, &sum, (double)counts[i], shares);
+        }
         work[i] = sum.time_s;
         total_s += work[i] * (double)counts[i];
     }
     const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, result->waves.slots);
-    for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0; k++) {
+    for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0 && shares; k++) {
         shares[k] *= makespan_s / total_s;
     }
     return makespan_s;
@@ -214,9 +260,9 @@ static bool is_ragged(const struct tile_loop *loop, double *iterations)
     return groups > 1;
 }
 
-/* Time of all rounds, device bounds left out; shares receive the same total, by limiter. */
-static double rounds_s(const struct time_model *model, const struct cta_work *work, const struct kernel_time *result,
-                       double *shares)
+/* Time of all rounds, device bounds left out; shares receive the same total, by limiter (NULL: not wanted). */
+static inline double rounds_s(const struct time_model *model, const struct cta_work *work,
+                              const struct kernel_time *result, struct power_book *book, double *shares)
 {
     double iterations;
     if (is_ragged(work->loop, &iterations)) {
@@ -225,16 +271,18 @@ static double rounds_s(const struct time_model *model, const struct cta_work *wo
     struct cta_cost cost;
     struct round_bounds bounds;
     const double p = model->overlap_exponent;
-    cta_cost_compute(model, work, iterations, &cost);
-    round_bounds_compute(&cost, p, &bounds);
+    cta_cost_compute(model, work, iterations, book, &cost);
+    round_bounds_compute(&cost, p, book, &bounds);
     struct round_sum sum = {0};
     if (result->waves.full_rounds) {
-        add_rounds(&bounds, result->ctas_per_sm, (double)result->waves.full_rounds, p, &sum);
+        add_rounds(&bounds, result->ctas_per_sm, (double)result->waves.full_rounds, p, book, &sum);
     }
     if (result->waves.tail_ctas) {
-        add_rounds(&bounds, result->waves.tail_ctas_per_sm, 1, p, &sum);
+        add_rounds(&bounds, result->waves.tail_ctas_per_sm, 1, p, book, &sum);
     }
-    add_shares(&bounds, &cost, &sum, 1, shares);
+    if (shares) {
+        add_shares(&bounds, &cost, &sum, 1, shares);
+    }
     return sum.time_s;
 }
 
@@ -256,18 +304,22 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
 }
 
-/* TIME-6: launch + p-norm of rounds, L2 and DRAM; shares sum to one. */
-static void compose(const struct time_model *model, double sm_s, const double *sm_shares, struct kernel_time *result)
+/* TIME-6: launch + p-norm of rounds, L2 and DRAM; shares sum to one (sm_shares NULL: not wanted). */
+static inline void compose(const struct time_model *model, double sm_s, const double *sm_shares,
+                           struct power_book *book, struct kernel_time *result)
 {
     const double p = model->device_exponent;
-    const double dram = raise(result->dram_bytes / model->dram_bytes_per_s, p);
-    const double l2 = raise(result->l2_bytes / model->l2_bytes_per_s, p);
-    const double sm = raise(sm_s, p);
+    const double dram = raise_at(book, result->dram_bytes / model->dram_bytes_per_s, p);
+    const double l2 = raise_at(book, result->l2_bytes / model->l2_bytes_per_s, p);
+    const double sm = raise_at(book, sm_s, p);
     const double norm = sm + dram + l2;
     const double inverse = norm > 0 ? 1 / norm : 0;
     const double sm_per_s = sm_s > 0 ? sm / sm_s : 0;
-    const double busy_s = root(norm, p);
+    const double busy_s = root_at(book, norm, p);
     result->time_s = model->launch_s + busy_s;
+    if (!sm_shares) {
+        return;
+    }
     const double busy_share = busy_s / result->time_s;
     const double weight = busy_share * inverse;
     const double sm_weight = weight * sm_per_s;
@@ -367,9 +419,9 @@ static void predict_kernel(const struct time_model *model, const struct kernel_c
     double sm_shares[TIME_LIMITER_COUNT] = {0};
     struct cta_work work;
     cta_work_compute(model, kernel, tile, result, &work);
-    const double sm_s = rounds_s(model, &work, result, sm_shares);
+    const double sm_s = rounds_s(model, &work, result, NULL, sm_shares);
     grid_traffic(model, kernel, &work, result);
-    compose(model, sm_s, sm_shares, result);
+    compose(model, sm_s, sm_shares, NULL, result);
     result->feasible = true;
     result->limiter = largest_share(result->shares);
     set_log_sigma(model, kernel, tile, result);
@@ -387,6 +439,59 @@ static void predict_kernel(const struct time_model *model, const struct kernel_c
     result->iteration_s = tile->exposed_s + tile->compute_s;
     result->replication = tile->replication;
     result->bytes_in_flight_per_sm = result->ctas_per_sm * tile->in_flight_bytes;
+}
+
+/* The time alone; placed: residents and waves are set. */
+static double kernel_seconds(const struct time_model *model, const struct kernel_case *kernel,
+                             const struct tile_cost *tile, struct power_book *book, struct kernel_time *placed)
+{
+    struct cta_work work;
+    cta_work_compute(model, kernel, tile, placed, &work);
+    const double sm_s = rounds_s(model, &work, placed, book, NULL);
+    grid_traffic(model, kernel, &work, placed);
+    compose(model, sm_s, NULL, book, placed);
+    return placed->time_s;
+}
+
+void layer_times_predict(const struct time_model *models, uint32_t count, const struct layer_case *layer,
+                         struct layer_memo *memos, double *times_s)
+{
+    double launched = 0;
+    for (uint32_t m = 0; m < count; m++) {
+        times_s[m] = 0;
+    }
+    for (uint32_t i = 0; i < layer->kernel_count; i++) {
+        const struct kernel_case *kernel = &layer->kernels[i];
+        struct kernel_time placed;
+        struct power_book book = {.closed = false};
+        if (kernel->skipped) {
+            continue;
+        }
+        launched++;
+        placed.ctas_per_sm = occupancy_ctas_per_sm(models->limits, &kernel->launch);
+        const bool held = tile_memo_holds(&memos->kernels[i], kernel);
+        if (placed.ctas_per_sm > 0) {
+            waves_compute(kernel->launch.grid_ctas, models->sm_count, placed.ctas_per_sm, &placed.waves);
+        }
+        for (uint32_t m = 0; m < count; m++) {
+            struct tile_memo *memo = &memos[m].kernels[i];
+            if (placed.ctas_per_sm == 0) {
+                times_s[m] = (double)NAN;
+                continue;
+            }
+            if (m == 0) {
+                (void)tile_cost_recall(models, kernel, memo);
+            } else if (!held) {
+                tile_cost_compute(&models[m], kernel, &memo->cost);
+            }
+            book.next = 0;
+            times_s[m] += kernel_seconds(&models[m], kernel, &memo->cost, &book, &placed);
+            book.closed = true;
+        }
+    }
+    for (uint32_t m = 0; m < count; m++) {
+        times_s[m] += launched > 1 ? (launched - 1) * models[m].gap_s : 0;
+    }
 }
 
 void kernel_time_predict(const struct time_model *model, const struct kernel_case *kernel, struct kernel_time *result)

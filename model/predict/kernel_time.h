@@ -110,5 +110,10 @@ void layer_time_predict(const struct time_model *model, const struct layer_case 
 struct layer_memo;
 void layer_time_predict_next(const struct time_model *model, const struct layer_case *layer, struct layer_memo *memo,
                              struct layer_time *result);
+/* The times alone, to the last digit those of layer_time_predict, of one layer under count >= 1 models of one device
+ * that differ in little from the first, as derivatives need them: what comes out alike is computed once. times_s:
+ * count; NaN where the layer does not fit. memos: count, zero at first; they belong to these models. */
+void layer_times_predict(const struct time_model *models, uint32_t count, const struct layer_case *layer,
+                         struct layer_memo *memos, double *times_s);
 
 #endif

@@ -33,7 +33,8 @@ static void fill_covariance(const struct calibration_residual *residual)
 }
 
 enum {
-    PANEL = 4 /* columns finished together: what is left is then read and written a quarter as often */
+    PANEL =
+        RESIDUAL_FACTOR_ROOM /* columns finished together: what is left is then read and written an eighth as often */
 };
 
 /* Columns first..first+width-1, below their own diagonals too; false where the matrix is not positive definite. */
@@ -61,33 +62,43 @@ static bool factor_panel(double *matrix, size_t rows, size_t first, size_t width
 static void subtract_panel(double *matrix, size_t rows, size_t first, double *columns)
 {
     const size_t next = first + PANEL;
-    double *c0 = columns, *c1 = c0 + rows, *c2 = c1 + rows, *c3 = c2 + rows;
+    const double *c0 = columns, *c1 = c0 + rows, *c2 = c1 + rows, *c3 = c2 + rows;
+    const double *c4 = c3 + rows, *c5 = c4 + rows, *c6 = c5 + rows, *c7 = c6 + rows;
     for (size_t i = next; i < rows; i++) {
-        double *line = matrix + i * rows;
-        const double v0 = c0[i] = line[first], v1 = c1[i] = line[first + 1], v2 = c2[i] = line[first + 2],
-                     v3 = c3[i] = line[first + 3];
-        for (size_t j = next; j <= i; j++) {
-            line[j] -= v0 * c0[j] + v1 * c1[j] + v2 * c2[j] + v3 * c3[j];
+        double *line = matrix + i * rows, v[PANEL];
+        for (size_t k = 0; k < PANEL; k++) {
+            v[k] = columns[k * rows + i] = line[first + k];
+        }
+#pragma omp simd
+        for (size_t j = next; j <= i; j++) { /* line and columns do not overlap */
+            line[j] -= (v[0] * c0[j] + v[1] * c1[j] + v[2] * c2[j] + v[3] * c3[j]) +
+                       (v[4] * c4[j] + v[5] * c5[j] + v[6] * c6[j] + v[7] * c7[j]);
         }
     }
+}
+
+bool residual_factor_in_place(double *matrix, size_t rows, double *columns)
+{
+    bool positive = true;
+    for (size_t first = 0; first < rows && positive; first += PANEL) {
+        const size_t left = rows - first;
+        positive = factor_panel(matrix, rows, first, left < PANEL ? left : PANEL);
+        if (left > PANEL) {
+            subtract_panel(matrix, rows, first, columns);
+        }
+    }
+    return positive;
 }
 
 enum status residual_factor_compute(struct calibration_residual *residual, struct error *error)
 {
     const size_t rows = residual->row_count;
-    double *columns = malloc((PANEL * rows + 1) * sizeof *columns);
-    bool positive = true;
+    double *columns = malloc((RESIDUAL_FACTOR_ROOM * rows + 1) * sizeof *columns);
     if (!columns) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for a residual process of %zu rows", rows);
     }
     fill_covariance(residual);
-    for (size_t first = 0; first < rows && positive; first += PANEL) {
-        const size_t left = rows - first;
-        positive = factor_panel(residual->factor, rows, first, left < PANEL ? left : PANEL);
-        if (left > PANEL) {
-            subtract_panel(residual->factor, rows, first, columns);
-        }
-    }
+    const bool positive = residual_factor_in_place(residual->factor, rows, columns);
     free(columns);
     return positive ? STATUS_OK : error_set(error, STATUS_DOMAIN, "the residual process is not positive definite");
 }

@@ -343,14 +343,20 @@ void tile_cost_compute(const struct time_model *model, const struct kernel_case 
 
 /* The members of struct tile_loop that an iteration depends on lie side by side. Equal bytes give equal costs; unequal
  * padding only costs a computation. */
+bool tile_memo_holds(const struct tile_memo *memo, const struct kernel_case *kernel)
+{
+    const unsigned char *loop_bytes = (const unsigned char *)&kernel->loop + offsetof(struct tile_loop, buffers);
+    return memo->filled && memo->threads == kernel->launch.threads &&
+           memcmp(memo->loop_bytes, loop_bytes, sizeof memo->loop_bytes) == 0;
+}
+
 const struct tile_cost *tile_cost_recall(const struct time_model *model, const struct kernel_case *kernel,
                                          struct tile_memo *memo)
 {
-    const unsigned char *loop_bytes = (const unsigned char *)&kernel->loop + offsetof(struct tile_loop, buffers);
-    if (!memo->filled || memo->threads != kernel->launch.threads ||
-        memcmp(memo->loop_bytes, loop_bytes, sizeof memo->loop_bytes) != 0) {
+    if (!tile_memo_holds(memo, kernel)) {
         tile_cost_compute(model, kernel, &memo->cost);
-        memcpy(memo->loop_bytes, loop_bytes, sizeof memo->loop_bytes);
+        memcpy(memo->loop_bytes, (const unsigned char *)&kernel->loop + offsetof(struct tile_loop, buffers),
+               sizeof memo->loop_bytes);
         memo->threads = kernel->launch.threads;
         memo->filled = true;
     }

@@ -45,6 +45,8 @@ struct tile_memo {
 struct layer_memo {
     struct tile_memo kernels[KERNELS_PER_LAYER_MAX];
 };
+/* Is the iteration of this kernel the one that memo holds? */
+bool tile_memo_holds(const struct tile_memo *memo, const struct kernel_case *kernel);
 
 /* Cycles between two instructions of one warp of a CTA alone on its SM (TILE-4). */
 double warp_issue_cycles(const struct time_model *model, uint32_t warps);

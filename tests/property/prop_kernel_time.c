@@ -381,6 +381,50 @@ START_TEST(same_input_same_numbers)
 }
 END_TEST
 
+/* Every model of the list, also where rows share their iteration with the one before. */
+START_TEST(times_alone_are_those_of_the_whole_prediction)
+{
+    enum {
+        MODELS = 1 + PARAMETER_COUNT
+    };
+    static struct time_model models[MODELS];
+    static struct layer_memo memos[MODELS];
+    static struct random_case random;
+    static struct layer_case layer;
+    struct random_stream stream;
+    random_init(&stream, property_seed(), 25);
+    for (unsigned i = 0; i < property_cases(CASES / 10); i++) {
+        random_case(&stream, &random);
+        for (int m = 0; m < MODELS; m++) {
+            struct model_parameters moved = random.parameters;
+            if (m > 0) {
+                const double most = parameter_describe((enum parameter_id)(m - 1))->maximum;
+                double *value = &moved.items[m - 1].value;
+                *value = *value * 1.001 < most ? *value * 1.001 : *value / 1.001;
+            }
+            ck_assert_int_eq(time_model_init(&models[m], &random.device, &moved, NULL), STATUS_OK);
+        }
+        memset(memos, 0, sizeof memos);
+        memset(&layer, 0, sizeof layer);
+        layer.kernel_count = 2;
+        layer.kernels[0] = layer.kernels[1] = random.kernel;
+        for (int round = 0; round < 3; round++) {
+            double times_s[MODELS];
+            layer_times_predict(models, MODELS, &layer, memos, times_s);
+            for (int m = 0; m < MODELS; m++) {
+                struct layer_time whole;
+                layer_time_predict(&models[m], &layer, &whole);
+                const bool same = isnan(whole.time_s) ? isnan(times_s[m]) : whole.time_s == times_s[m];
+                assert_property(same, i, "model %d: %.17g s alone, %.17g s", m, times_s[m], whole.time_s);
+            }
+            layer.kernels[0].launch.grid_ctas += layer.kernels[0].loop.ragged_count ? 0 : 7; /* same iteration */
+            layer.kernels[1].loop.fp32_ops += round;
+            layer.kernels[1].skipped = round == 1;
+        }
+    }
+}
+END_TEST
+
 Suite *suite_prop_kernel_time(void);
 Suite *suite_prop_kernel_time(void)
 {
@@ -393,6 +437,7 @@ Suite *suite_prop_kernel_time(void)
     tcase_add_test(tests, shares_sum_to_one);
     tcase_add_test(tests, the_unit_of_time_does_not_matter);
     tcase_add_test(tests, same_input_same_numbers);
+    tcase_add_test(tests, times_alone_are_those_of_the_whole_prediction);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -237,6 +237,37 @@ START_TEST(the_process_is_used_where_the_form_is_wrong)
 }
 END_TEST
 
+static double stretch_with(const bool *typical)
+{
+    struct kernel_calibration_options options;
+    struct kernel_calibration_report report;
+    struct error error = {0};
+    kernel_calibration_options_init(&options);
+    options.no_residual = true;
+    options.typical = typical;
+    ck_assert_msg(kernel_calibrate(data.device, &data.priors, data.rows.rows, NULL, 30, &options, &calibration, &report,
+                                   &error) == STATUS_OK,
+                  "%s", error.text);
+    const double stretch = calibration.stretch;
+    calibration_release(&calibration);
+    return stretch;
+}
+
+START_TEST(intervals_follow_from_typical_rows)
+{
+    bool typical[ROWS] = {false};
+    for (size_t i = 0; i < 30; i++) { /* one row in three is off by a fifth */
+        typical[i] = i % 3 != 0;
+        data.rows.rows[i].time_s *= typical[i] ? 1 : i % 2 ? 1.2 : 1 / 1.2;
+    }
+    const double all = stretch_with(NULL), some = stretch_with(typical);
+    ck_assert_msg(some < 0.7 * all, "%g from typical rows, %g from all", some, all);
+    memset(typical, 0, sizeof typical);
+    typical[1] = typical[2] = typical[4] = typical[5] = true; /* too few to say anything */
+    ck_assert(stretch_with(typical) == all);
+}
+END_TEST
+
 Suite *suite_calibrated_time(void);
 Suite *suite_calibrated_time(void)
 {
@@ -256,6 +287,7 @@ Suite *suite_calibrated_time(void)
     tcase_add_test(tests, the_kernel_of_the_process_falls_with_distance);
     tcase_add_test(tests, a_calibration_needs_rows_that_differ);
     tcase_add_test(tests, the_process_is_used_where_the_form_is_wrong);
+    tcase_add_test(tests, intervals_follow_from_typical_rows);
     suite_add_tcase(suite, tests);
     return suite;
 }

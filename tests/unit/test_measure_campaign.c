@@ -256,8 +256,7 @@ START_TEST(predictions_are_sealed_before_the_run)
     char path[600], seal[CAMPAIGN_DIGEST_SIZE], *text;
     size_t length;
     ck_assert_str_eq(sha256_hex("", 0, seal), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    ck_assert_str_eq(sha256_hex("abc", 3, seal),
-                     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    ck_assert_str_eq(sha256_hex("abc", 3, seal), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     ck_assert_str_eq(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, seal),
                      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     /* The third configuration crashes: its prediction is there all the same. */
@@ -357,6 +356,10 @@ static const struct {
     {"launch_chain ctas=1..1000", "'ctas=1..1000': expected whole numbers like 1,2,4 or 1..8 or 1..64*2, at most 256",
      STATUS_BAD_DATA, 1},
     {"launch_chain ctas=0", "ctas of launch_chain must be 1 to 1000000, not 0", STATUS_DOMAIN, 1},
+    {"launch_chain ctas=1..9223372036854775807*3", "ctas of launch_chain must be 1 to 1000000, not 1594323",
+     STATUS_DOMAIN, 1},
+    {"launch_chain ctas=9223372036854775806..9223372036854775807",
+     "ctas of launch_chain must be 1 to 1000000, not 9223372036854775806", STATUS_DOMAIN, 1},
     {"launch_chain ctas=1x", "'ctas=1x': 'x' is not expected", STATUS_BAD_DATA, 1},
     {"launch_chain ctas=1..50 threads=1..50", "the plan has more than 100 configurations", STATUS_LIMIT, 0},
 };

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "calibrate/residual_fit.h"
 #include "model/predict/calibrated_time.h"
+#include "model/predict/residual_factor.h"
 
 enum {
     ROWS = 60,
@@ -39,6 +40,34 @@ static void fit(struct calibration *calibration, const double *features, const d
     ck_assert_msg(residual_search(calibration, residuals, &error) == STATUS_OK, "%s", error.text);
     ck_assert_msg(residual_weigh(calibration, residuals, &error) == STATUS_OK, "%s", error.text);
 }
+
+/* L L' is the matrix, for sizes around whole panels; one that is not positive definite is told. */
+START_TEST(factor_of_any_size)
+{
+    enum {
+        MOST = 21
+    };
+    for (size_t rows = 1; rows <= MOST; rows++) {
+        double matrix[MOST * MOST], whole[MOST * MOST], columns[RESIDUAL_FACTOR_ROOM * MOST];
+        for (size_t i = 0; i < rows * rows; i++) {
+            const double distance = (double)(i / rows) - (double)(i % rows);
+            matrix[i] = whole[i] = exp(-distance * distance / 7) + (distance == 0 ? 0.01 : 0);
+        }
+        ck_assert(residual_factor_in_place(matrix, rows, columns));
+        for (size_t i = 0; i < rows; i++) {
+            for (size_t j = 0; j <= i; j++) {
+                double sum = 0;
+                for (size_t k = 0; k <= j; k++) {
+                    sum += matrix[i * rows + k] * matrix[j * rows + k];
+                }
+                ck_assert_double_eq_tol(sum, whole[i * rows + j], 1e-12);
+            }
+        }
+        whole[rows * rows - 1] = -1;
+        ck_assert(!residual_factor_in_place(whole, rows, columns));
+    }
+}
+END_TEST
 
 START_TEST(process_interpolates_between_rows)
 {
@@ -138,6 +167,7 @@ Suite *suite_residual_fit(void)
 {
     Suite *suite = suite_create("residual_fit");
     TCase *tests = tcase_create("process");
+    tcase_add_test(tests, factor_of_any_size);
     tcase_add_test(tests, process_interpolates_between_rows);
     tcase_add_test(tests, process_reproduces_its_rows_up_to_the_noise);
     tcase_add_test(tests, far_from_all_rows_the_process_says_nothing);
