@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/text_buffer.h"
 #include "cli/program_version.h"
@@ -16,13 +16,6 @@ enum {
     CONFIG_TEXT_SIZE = 1024
 };
 #define COMPILING_MATTERS 0.2 /* of the time that measuring takes; below it the order of runs stays free of clocks */
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 enum status tune_kernels_check(const struct scenario *scenario, struct error *error)
 {
@@ -99,7 +92,7 @@ enum status tune_kernels_open(struct tune_kernels *self, const struct tune_kerne
         return status;
     }
     self->kernel = measure_kernel_find(scenario_measure_kernel(scenario));
-    self->opened_s = now_s();
+    self->opened_s = clock_now_s();
     self->is_fake = options->backend != NULL && strcmp(options->backend, "fake") == 0;
     (void)snprintf(self->cache, sizeof self->cache, options->cache ? "%.599s" : "%.560s/code",
                    options->cache ? options->cache : options->out);
@@ -139,7 +132,7 @@ const struct measure_facts *tune_kernels_facts(const struct tune_kernels *self)
 
 double tune_kernels_spent_s(const struct tune_kernels *self)
 {
-    return now_s() - self->opened_s;
+    return clock_now_s() - self->opened_s;
 }
 
 /* ---- configurations ------------------------------------------------------------------------------------------------
