@@ -248,7 +248,7 @@ static enum status loop(struct tune *tune, struct error *error)
         if (count == 0) {
             tune->end = "every configuration was run";
         } else if (tune->summary.stop && good >= RUNS_BEFORE_STOP) {
-            tune->end = "no remaining run is expected to gain enough";
+            tune->end = "too little is expected to be gained yet";
         } else if (tune->options->budget_s > 0 && tune->spent_s >= tune->options->budget_s) {
             tune->end = "the budget is spent";
         } else if (tune->options->runs > 0 && tune->runs >= tune->options->runs) {
@@ -339,7 +339,7 @@ static void print_end(const struct tune *tune)
                tune->search.is_throughput ? "tokens/s" : "us",
                search_config_text(&tune->search, summary->best_config, text, sizeof text),
                100 * summary->best_probability);
-        printf("The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
+        printf("All further runs together are expected to gain %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
                "to)\n",
                100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts,
                100 * tune->search.options.interval_level);

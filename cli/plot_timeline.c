@@ -20,7 +20,7 @@ enum {
     LINES_APART_MAX = 40     /* slots that are drawn with a gap between them: more would flicker */
 };
 #define FILE_BYTES_MAX (256u << 20)
-static const double NS_PER_US = 1e-3;
+static const double NS_PER_US = 1e-3, ROOM_FOR_LABEL = 0.8;
 
 struct segment {
     uint32_t kernel, sm, slot;
@@ -61,9 +61,11 @@ static void count_places(struct segments *segments)
 /* How few CTAs of the first kernel still run half-way through the last one: what a tail costs. */
 static const char *describe_tail(struct figure_sheet *sheet, const struct segments *segments)
 {
+    unsigned char *busy = sheet_memory(sheet, (size_t)segments->sm_count + 1);
     const double end = latest_stop(segments);
     double begin = end;
-    size_t count = 0, running = 0;
+    size_t count = 0, running = 0, sms = 0;
+    uint32_t highest = 0;
     char text[32];
 
     for (size_t i = 0; i < segments->count; i++) {
@@ -74,30 +76,58 @@ static const char *describe_tail(struct figure_sheet *sheet, const struct segmen
             begin = segment->start_us;
     }
     const double middle = 0.5 * (begin + end);
-    for (size_t i = 0; i < segments->count; i++)
-        running += segments->items[i].kernel == 0 && segments->items[i].start_us <= middle &&
-                   segments->items[i].stop_us > middle;
-    if (count == 0 || !(end > begin))
+    for (size_t i = 0; i < segments->count && busy != NULL; i++) {
+        const struct segment *segment = &segments->items[i];
+
+        if (segment->kernel != 0 || segment->start_us > middle || segment->stop_us <= middle)
+            continue;
+        running++;
+        sms += !busy[segment->sm];
+        busy[segment->sm] = 1;
+        highest = segment->sm > highest ? segment->sm : highest;
+    }
+    if (running == 0)
         return "";
-    return sheet_text(sheet, "Of %zu CTAs of %s %zu run at %s us, half-way through the last one.", count,
-                      segments->kernels[0], running, number_format_digits(middle, 4, text));
+    if (highest + 1 < ROOM_FOR_LABEL * segments->sm_count) /* above the tail nothing is drawn */
+        sheet_add_label(sheet, begin, highest + 1.0, sheet_text(sheet, "the last %zu CTAs", running));
+    return sheet_text(sheet, "Of %zu CTAs of %s %zu run at %s us, half-way through the last one, on %zu of %u SMs.",
+                      count, segments->kernels[0], running, number_format_digits(middle, 4, text), sms,
+                      segments->sm_count);
 }
 
-/* A slot's CTAs alternate between two shades: odd[i] is the parity of segment i in its slot. */
+/* CTAs alternate between two shades, so that rounds are told apart: odd[i] says that segment i is the 2nd, 4th, ... CTA
+ * of its kernel in its slot. */
 static bool mark_turns(const struct segments *segments, unsigned char *odd)
 {
     const size_t slots = (size_t)segments->sm_count * segments->slot_count;
-    unsigned char *turn = slots > SLOTS_SEEN_MAX ? NULL : calloc(slots, 1);
+    struct turn {
+        unsigned char kernel, odd; /* kernel: 1 more than its index; 0: none yet */
+    } *turns = slots > SLOTS_SEEN_MAX ? NULL : calloc(slots + 1, sizeof *turns);
 
-    if (turn == NULL)
+    if (turns == NULL)
         return false;
     for (size_t i = 0; i < segments->count; i++) {
         const struct segment *segment = &segments->items[i];
+        struct turn *turn = &turns[(size_t)segment->sm * segments->slot_count + segment->slot];
 
-        odd[i] = turn[(size_t)segment->sm * segments->slot_count + segment->slot]++ & 1;
+        turn->odd = turn->kernel == segment->kernel + 1 ? !turn->odd : 0;
+        turn->kernel = (unsigned char)(segment->kernel + 1);
+        odd[i] = turn->odd;
     }
-    free(turn);
+    free(turns);
     return true;
+}
+
+static const char *kernel_label(struct figure_sheet *sheet, const struct segments *segments, const unsigned char *odd,
+                                uint32_t kernel, unsigned parity)
+{
+    bool several = false;
+
+    for (size_t i = 0; i < segments->count; i++)
+        several = several || (segments->items[i].kernel == kernel && odd[i] == 1);
+    if (!several)
+        return segments->kernels[kernel];
+    return sheet_text(sheet, "%s, rounds %s, ...", segments->kernels[kernel], parity == 0 ? "1, 3" : "2, 4");
 }
 
 static void add_kernel(struct figure_sheet *sheet, const struct segments *segments, const unsigned char *odd,
@@ -131,17 +161,15 @@ static void add_kernel(struct figure_sheet *sheet, const struct segments *segmen
         y_lo[n] = segment->sm + segment->slot / slots;
         y_hi[n++] = segment->sm + (segment->slot + (apart ? 0.9 : 1.0)) / slots;
     }
-    sheet_add_series(
-        sheet, (struct figure_series){.label = sheet_text(sheet, "%s, %s CTAs of a slot", segments->kernels[kernel],
-                                                          parity == 0 ? "odd" : "even"),
-                                      .style = SERIES_STYLE_BOXES,
-                                      .count = count,
-                                      .x_lo = x_lo,
-                                      .x_hi = x_hi,
-                                      .y_lo = y_lo,
-                                      .y_hi = y_hi,
-                                      .touching = !apart,
-                                      .color_index = colors[kernel % KERNELS_SHOWN_MAX][parity]});
+    sheet_add_series(sheet, (struct figure_series){.label = kernel_label(sheet, segments, odd, kernel, parity),
+                                                   .style = SERIES_STYLE_BOXES,
+                                                   .count = count,
+                                                   .x_lo = x_lo,
+                                                   .x_hi = x_hi,
+                                                   .y_lo = y_lo,
+                                                   .y_hi = y_hi,
+                                                   .touching = !apart,
+                                                   .color_index = colors[kernel % KERNELS_SHOWN_MAX][parity]});
 }
 
 static enum status fill(struct figure_sheet *sheet, struct segments *segments, struct error *error)

@@ -28,7 +28,7 @@ static void gather(const struct search_surrogate *self, const uint32_t *configs,
 static void cross_covariance(const struct search_surrogate *self, size_t config, const struct candidate_block *block,
                              float *restrict out)
 {
-    const bool is_product = self->kernel == SEARCH_KERNEL_PRODUCT;
+    const bool is_product = surrogate_is_product(self);
     const float amplitude = (float)surrogate_amplitude(self), root = sqrtf(5);
     const float common = (float)self->common, slope = (float)(self->slope * surrogate_offset(self, config));
     const float *table = self->tables_single;
