@@ -406,14 +406,14 @@ static void scale_outputs(struct search_surrogate *self)
 }
 
 /* Rows where the factor fails (equal ones without noise) are not expected: noise has a floor. */
-static void factor_all(struct search_surrogate *self)
+void search_surrogate_solve(struct search_surrogate *surrogate)
 {
-    fill_tables(self);
-    fill_covariance(self, self->count);
-    if (!factorise(self, self->count)) {
+    fill_tables(surrogate);
+    fill_covariance(surrogate, surrogate->count);
+    if (!factorise(surrogate, surrogate->count)) {
         BUG("a covariance with noise is not positive");
     }
-    solve_weights(self, self->count);
+    solve_weights(surrogate, surrogate->count);
 }
 
 void search_surrogate_fit(struct search_surrogate *surrogate, const struct search_observation *observations,
@@ -426,7 +426,6 @@ void search_surrogate_fit(struct search_surrogate *surrogate, const struct searc
     surrogate->count = count;
     scale_outputs(surrogate);
     find_unknowns(surrogate, count < FIT_ROWS_MAX ? count : FIT_ROWS_MAX);
-    factor_all(surrogate);
 }
 
 /* What a centre and a scale taken from the rows cost, as of any two free parameters (Schwarz 1978). */
@@ -436,7 +435,9 @@ double search_surrogate_evidence(const struct search_surrogate *surrogate)
     if (surrogate->fit_count < 2) {
         return 0; /* nothing to compare by */
     }
-    return -surrogate->fit_value - rows * log(surrogate->scale) - (surrogate->offsets ? 0 : log(fmax(rows, 1)));
+    /* finite also where no step gave a covariance that is positive */
+    return fmax(-surrogate->fit_value - rows * log(surrogate->scale) - (surrogate->offsets ? 0 : log(fmax(rows, 1))),
+                -1e300);
 }
 
 void search_surrogate_append(struct search_surrogate *surrogate, const struct search_observation *observation)
