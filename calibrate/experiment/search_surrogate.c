@@ -108,6 +108,7 @@ static double level_distance(const struct search_feature *feature, uint32_t a, u
 static void fill_tables(struct search_surrogate *self)
 {
     float *single = self->tables_single;
+    self->amplitude = exp(self->unknowns[LOG_AMPLITUDE]);
     for (uint32_t f = 0; f < self->space->feature_count; f++) {
         const struct search_feature *feature = &self->space->features[f];
         const double length = exp(self->unknowns[LOG_LENGTHS + f]);
@@ -142,7 +143,7 @@ double surrogate_covariance(const struct search_surrogate *self, size_t a, size_
 {
     const uint32_t features = self->space->feature_count;
     if (surrogate_is_product(self)) {
-        double product = surrogate_amplitude(self);
+        double product = self->amplitude;
         for (uint32_t f = 0; f < features; f++) {
             product *= self->tables[f][table_place(self, f, a, b)];
         }
@@ -153,7 +154,7 @@ double surrogate_covariance(const struct search_surrogate *self, size_t a, size_
         squares += self->tables[f][table_place(self, f, a, b)];
     }
     const double s = sqrt(5 * squares);
-    return surrogate_amplitude(self) * (1 + s + s * s / 3) * exp(-s);
+    return self->amplitude * (1 + s + s * s / 3) * exp(-s);
 }
 
 static void fill_covariance(struct search_surrogate *self, size_t count)
@@ -260,7 +261,7 @@ static void add_pair_gradient(const struct search_surrogate *self, size_t a, siz
     for (uint32_t f = 0; f < features; f++) {
         squares += self->tables[f][table_place(self, f, a, b)];
     }
-    const double s = sqrt(5 * squares), common = slope * surrogate_amplitude(self) * 5 / 3 * (1 + s) * exp(-s);
+    const double s = sqrt(5 * squares), common = slope * self->amplitude * 5 / 3 * (1 + s) * exp(-s);
     for (uint32_t f = 0; f < features; f++) {
         gradient[LOG_LENGTHS + f] += common * self->tables[f][table_place(self, f, a, b)];
     }
