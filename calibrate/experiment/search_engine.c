@@ -41,7 +41,8 @@ static enum status no_room(size_t runs, struct error *error)
 /* Room for as many runs as there are, and a batch. */
 static enum status reserve(struct search_engine *self, size_t runs, struct error *error)
 {
-    const size_t capacity = runs < 32 ? 64 : 2 * runs;
+    const size_t doubled = runs < 32 ? 64 : 2 * runs;
+    const size_t capacity = doubled < SEARCH_RUNS_MAX ? doubled : SEARCH_RUNS_MAX;
     if (runs <= self->run_capacity) {
         return STATUS_OK;
     }

@@ -69,6 +69,12 @@ void search_members_free(struct search_members *members)
     free(members);
 }
 
+/* Members below are not asked: they change no answer by more than the fit's own tolerance. */
+static bool has_share(const struct member *member)
+{
+    return member->share > 0.005;
+}
+
 void search_members_fit(struct search_members *members, const struct search_observation *observations, size_t count)
 {
     double most = -HUGE_VAL, sum = 0;
@@ -87,13 +93,10 @@ void search_members_fit(struct search_members *members, const struct search_obse
     }
     for (size_t m = 0; m < members->count; m++) {
         members->items[m].share /= sum;
+        if (has_share(&members->items[m])) {
+            search_surrogate_solve(members->items[m].surrogate);
+        }
     }
-}
-
-/* Members below are not asked: they change no answer by more than the fit's own tolerance. */
-static bool has_share(const struct member *member)
-{
-    return member->share > 0.005;
 }
 
 void search_members_append(struct search_members *members, const struct search_observation *observation)

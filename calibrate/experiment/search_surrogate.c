@@ -108,6 +108,7 @@ static double level_distance(const struct search_feature *feature, uint32_t a, u
 static void fill_tables(struct search_surrogate *self)
 {
     float *single = self->tables_single;
+    self->amplitude = exp(self->unknowns[LOG_AMPLITUDE]);
     for (uint32_t f = 0; f < self->space->feature_count; f++) {
         const struct search_feature *feature = &self->space->features[f];
         const double length = exp(self->unknowns[LOG_LENGTHS + f]);
@@ -142,7 +143,7 @@ double surrogate_covariance(const struct search_surrogate *self, size_t a, size_
 {
     const uint32_t features = self->space->feature_count;
     if (surrogate_is_product(self)) {
-        double product = surrogate_amplitude(self);
+        double product = self->amplitude;
         for (uint32_t f = 0; f < features; f++) {
             product *= self->tables[f][table_place(self, f, a, b)];
         }
@@ -153,7 +154,7 @@ double surrogate_covariance(const struct search_surrogate *self, size_t a, size_
         squares += self->tables[f][table_place(self, f, a, b)];
     }
     const double s = sqrt(5 * squares);
-    return surrogate_amplitude(self) * (1 + s + s * s / 3) * exp(-s);
+    return self->amplitude * (1 + s + s * s / 3) * exp(-s);
 }
 
 static void fill_covariance(struct search_surrogate *self, size_t count)
@@ -260,7 +261,7 @@ static void add_pair_gradient(const struct search_surrogate *self, size_t a, siz
     for (uint32_t f = 0; f < features; f++) {
         squares += self->tables[f][table_place(self, f, a, b)];
     }
-    const double s = sqrt(5 * squares), common = slope * surrogate_amplitude(self) * 5 / 3 * (1 + s) * exp(-s);
+    const double s = sqrt(5 * squares), common = slope * self->amplitude * 5 / 3 * (1 + s) * exp(-s);
     for (uint32_t f = 0; f < features; f++) {
         gradient[LOG_LENGTHS + f] += common * self->tables[f][table_place(self, f, a, b)];
     }
@@ -405,14 +406,14 @@ static void scale_outputs(struct search_surrogate *self)
 }
 
 /* Rows where the factor fails (equal ones without noise) are not expected: noise has a floor. */
-static void factor_all(struct search_surrogate *self)
+void search_surrogate_solve(struct search_surrogate *surrogate)
 {
-    fill_tables(self);
-    fill_covariance(self, self->count);
-    if (!factorise(self, self->count)) {
+    fill_tables(surrogate);
+    fill_covariance(surrogate, surrogate->count);
+    if (!factorise(surrogate, surrogate->count)) {
         BUG("a covariance with noise is not positive");
     }
-    solve_weights(self, self->count);
+    solve_weights(surrogate, surrogate->count);
 }
 
 void search_surrogate_fit(struct search_surrogate *surrogate, const struct search_observation *observations,
@@ -425,7 +426,6 @@ void search_surrogate_fit(struct search_surrogate *surrogate, const struct searc
     surrogate->count = count;
     scale_outputs(surrogate);
     find_unknowns(surrogate, count < FIT_ROWS_MAX ? count : FIT_ROWS_MAX);
-    factor_all(surrogate);
 }
 
 /* What a centre and a scale taken from the rows cost, as of any two free parameters (Schwarz 1978). */
@@ -435,7 +435,9 @@ double search_surrogate_evidence(const struct search_surrogate *surrogate)
     if (surrogate->fit_count < 2) {
         return 0; /* nothing to compare by */
     }
-    return -surrogate->fit_value - rows * log(surrogate->scale) - (surrogate->offsets ? 0 : log(fmax(rows, 1)));
+    /* finite also where no step gave a covariance that is positive */
+    return fmax(-surrogate->fit_value - rows * log(surrogate->scale) - (surrogate->offsets ? 0 : log(fmax(rows, 1))),
+                -1e300);
 }
 
 void search_surrogate_append(struct search_surrogate *surrogate, const struct search_observation *observation)

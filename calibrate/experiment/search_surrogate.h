@@ -41,6 +41,8 @@ void search_surrogate_free(struct search_surrogate *surrogate);
  * start, so that the same observations give the same beliefs. */
 void search_surrogate_fit(struct search_surrogate *surrogate, const struct search_observation *observations,
                           size_t count);
+/* Everything below but the evidence takes this after a fit; it costs the cube of the count. */
+void search_surrogate_solve(struct search_surrogate *surrogate);
 /* Logarithm of the posterior density of the fit, in units of ln(value), for comparison between surrogates. */
 double search_surrogate_evidence(const struct search_surrogate *surrogate);
 /* One observation more at unchanged lengths. */

@@ -28,6 +28,7 @@ struct search_surrogate {
     double unknowns[SEARCH_UNKNOWNS_MAX];
     double fit_value; /* minus the logarithm of their posterior density, in units of scale, over fit_count rows */
     size_t fit_count;
+    double amplitude;                    /* of the unknowns that the tables are of */
     double *tables[SEARCH_FEATURES_MAX]; /* levels x levels: correlation, or square of the scaled distance */
     double *slopes[SEARCH_FEATURES_MAX]; /* levels x levels: d ln(correlation) / d ln(length); product only */
     double *table_storage;
@@ -40,11 +41,6 @@ struct search_surrogate {
 static inline bool surrogate_is_product(const struct search_surrogate *self)
 {
     return self->kernel == SEARCH_KERNEL_PRODUCT || self->kernel == SEARCH_KERNEL_ANOVA;
-}
-
-static inline double surrogate_amplitude(const struct search_surrogate *self)
-{
-    return exp(self->unknowns[LOG_AMPLITUDE]);
 }
 
 static inline double surrogate_offset(const struct search_surrogate *self, size_t config)

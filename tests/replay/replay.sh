@@ -3,7 +3,8 @@
 # replay.sh PROGRAMS DOCUMENT [TABLES]: replays searches on measured and invented spaces with the programs in the folder
 # PROGRAMS and writes the results between the markers "<!-- replayed -->" and "<!-- /replayed -->" of DOCUMENT. What a
 # space that is not here said there before stays. With TABLES (a folder, made if need be) one CSV a space, for `occam plot
-# regret`. REPEATS (100), RUNS (100), JOBS (all processors; they do not change the results), OCCAM_SHARED (../shared).
+# regret`. REPEATS (100), RUNS (100), JOBS (all processors; they do not change the results), OCCAM_SHARED (../shared),
+# SECONDS_MOST (none): no space is begun after so long.
 set -eu
 programs=$(cd "$1" && pwd)
 document=$(realpath "$2")
@@ -16,6 +17,7 @@ repeats=${REPEATS:-100} runs=${RUNS:-100}
 if [ -n "${JOBS-}" ]; then
     export OMP_NUM_THREADS="$JOBS"
 fi
+begun=$(date +%s)
 cd "$(dirname "$0")/../.."
 shared=${OCCAM_SHARED:-../shared}
 tuning=$shared/data/tuning measured=data/measurements/nvidia-h200
@@ -35,7 +37,10 @@ said_before() {
 
 # replay NAME FILE SOURCE: NAME as the program prints it, FILE what must be here (empty: nothing).
 replay() {
-    if [ -z "$2" ] || [ -r "$2" ]; then
+    if [ "$(($(date +%s) - begun))" -ge "${SECONDS_MOST:-1000000}" ]; then
+        echo "replay: $1: no time is left: what the document says of it stays" >&2
+        said_before "$1"
+    elif [ -z "$2" ] || [ -r "$2" ]; then
         echo "replay: $1" >&2
         "$programs/search_replay" "$repeats" "$runs" "$tables" "$3"
     else
@@ -44,6 +49,10 @@ replay() {
     fi
 }
 
+for kernel in sparse-decode gqa-decode gemm-tile; do
+    echo "replay: $kernel, calibrated" >&2
+    "$programs/prior_replay" "occam-$kernel" 48 "$measured/$(echo $kernel | tr - _).csv"
+done > "$work/priors"
 {
     printf '`make replay` wrote this on %s, by default 100 repeats of 100 runs.\n\n' "$(date -u +%Y-%m-%d)"
     for name in convolution_A100.json.gz dedispersion_MI250X.json.gz \
@@ -59,16 +68,15 @@ replay() {
         "$measured/gqa_decode.csv:batch,kv_heads,length,group:block_n,num_warps,num_stages,max_registers,splits"
     replay gemm_tile.csv "$measured/gemm_tile.csv" \
         "$measured/gemm_tile.csv:m,n,k:block_m,block_n,block_k,num_warps,warps_m,num_stages,max_registers"
+    # Invented ones say more by their number than by repeats: ten instances each, at most 40 searches.
+    [ "$repeats" -le 40 ] || repeats=40
     for kind in separable waves bounds switches cliffs needle noise; do
         replay "$kind, made" '' "made:$kind"
     done
     printf 'Runs until within 1 %% and 5 %% of the best: median over the shapes (90th percentile).\n\n'
     printf '| kernel | shapes | configurations | first run, fraction of the best | 1 %%, calibrated prior | 5 %% | 1 %%, no prior | 5 %% | in 80 %% interval, %% | without prior |\n'
     printf '|---|---|---|---|---|---|---|---|---|---|\n'
-    for kernel in sparse-decode gqa-decode gemm-tile; do
-        echo "replay: $kernel, calibrated" >&2
-        "$programs/prior_replay" "occam-$kernel" 48 "$measured/$(echo $kernel | tr - _).csv"
-    done
+    cat "$work/priors"
 } > "$work/table"
 awk -v table="$work/table" '
     /^<!-- \/replayed -->$/ { inside = 0 }
