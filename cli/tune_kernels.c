@@ -290,9 +290,9 @@ bool tune_kernels_look(struct tune_kernels *self, const struct question *questio
     if (self->is_built[config]) {
         return false;
     }
-    const double begun_s = now_s();
+    const double begun_s = clock_now_s();
     predict_again(self, question, space->values + (size_t)config * space->variable_count, &space->log_values[config]);
-    self->compile_s += now_s() - begun_s;
+    self->compile_s += clock_now_s() - begun_s;
     self->compiles++;
     for (size_t c = 0; c < self->config_count; c++) {
         if (self->codes[c] == self->codes[config] && !self->is_built[c]) {
