@@ -321,7 +321,7 @@ test-cli: $(PROGRAM) ## command-line tests: make test-cli CASES="predict/*"
 test-python: $(PROGRAM) ## tests of bindings/python, with python3; skipped where there is none
 	@OCCAM='$(PROGRAM)' tests/python/run.sh
 .PHONY: test-report-browser
-test-report-browser: $(PROGRAM) ## a report opened in headless Chromium, which is installed for it (360 MB); not part of make test
+test-report-browser: $(PROGRAM) ## a report opened in headless Chromium, which is installed for it (90 MB); not part of make test
 	@.ci/install browser || :
 	@OCCAM='$(PROGRAM)' tests/browser/report.sh
 valgrind: need-check $(UNIT_RUNNER) ## unit tests under valgrind

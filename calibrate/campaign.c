@@ -38,8 +38,9 @@ struct campaign_session {
     struct campaign_process process;
     struct measure_facts facts;
     unsigned restarts;
-    bool described; /* provenance.json is written */
-    int lock;       /* -1: not locked */
+    double compile_s, measure_s; /* of the last configuration */
+    bool described;              /* provenance.json is written */
+    int lock;                    /* -1: not locked */
     struct sigaction before;
     char seal[CAMPAIGN_DIGEST_SIZE]; /* of the last prediction written */
 };
@@ -247,7 +248,9 @@ static enum status measure_item(struct campaign_session *session, const struct c
         status = describe_session(session, error);
     if (status != STATUS_OK)
         return status;
+    const double begun_s = now_s();
     predict(session, item->config, result, &prediction);
+    const double compiled_s = now_s();
     struct campaign_row row = {.facts = &session->facts,
                                .config = item->config,
                                .result = result,
@@ -260,6 +263,8 @@ static enum status measure_item(struct campaign_session *session, const struct c
         return status;
     row.seal = session->seal;
     campaign_process_measure(&session->process, item->config, session->options.config_limit_s, result);
+    session->compile_s = compiled_s - begun_s;
+    session->measure_s = now_s() - compiled_s;
     return campaign_row_append(session->options.directory, &row, error);
 }
 
@@ -402,6 +407,12 @@ enum status campaign_session_measure(struct campaign_session *session, const str
 {
     const struct campaign_item item = {.config = config};
     return measure_item(session, &item, result, error);
+}
+
+void campaign_session_seconds(const struct campaign_session *session, double *compile_s, double *measure_s)
+{
+    *compile_s = session->compile_s;
+    *measure_s = session->measure_s;
 }
 
 void campaign_session_close(struct campaign_session *session)

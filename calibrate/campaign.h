@@ -91,6 +91,12 @@ struct campaign_options {
 MUST_CHECK enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
                                     struct campaign_progress *progress, struct error *error);
 
+/* A JSON file about one kept timeline: device, settings, figures of the launch, method. */
+MUST_CHECK enum status timeline_provenance_write(const char *path, const struct measure_facts *facts,
+                                                 const struct measure_config *config,
+                                                 const struct measure_result *result, const char *revision,
+                                                 uint64_t seed, struct error *error);
+
 /* ---- one configuration at a time, for who chooses the next by the last ------------------------------------------- */
 
 struct campaign_session; /* opaque */
@@ -109,6 +115,8 @@ bool campaign_session_has_code(struct campaign_session *session, const struct me
  * cannot be written or a GPU that is gone is an error. */
 MUST_CHECK enum status campaign_session_measure(struct campaign_session *session, const struct measure_config *config,
                                                 struct measure_result *result, struct error *error);
+/* Seconds that the last configuration took: to predict and compile (or to find the code), and to measure. */
+void campaign_session_seconds(const struct campaign_session *session, double *compile_s, double *measure_s);
 void campaign_session_close(struct campaign_session *session); /* NULL is fine */
 
 /* ---- worker ------------------------------------------------------------------------------------------------------ */

@@ -487,8 +487,7 @@ enum status campaign_seal_read(const char *directory, char seal[CAMPAIGN_DIGEST_
     return status;
 }
 
-static void describe(struct json_writer *writer, const struct measure_facts *facts,
-                     const struct campaign_options *options)
+static void describe(struct json_writer *writer, const struct measure_facts *facts, const char *revision, uint64_t seed)
 {
     char date[32];
     time_t now = time(NULL);
@@ -511,28 +510,15 @@ static void describe(struct json_writer *writer, const struct measure_facts *fac
     json_writer_integer(writer, "nvrtc_major", facts->compiler_major);
     json_writer_integer(writer, "nvrtc_minor", facts->compiler_minor);
     json_writer_string(writer, "date", date);
-    json_writer_string(writer, "revision", options->revision ? options->revision : "");
-    json_writer_integer(writer, "seed", (int64_t)options->seed);
-    json_writer_string(
-        writer, "method",
-        "one row: correctness against float64 on poisoned outputs, then samples. cold: one CUDA graph of "
-        "many launch sequences that go round input sets larger together than three times the L2; warm: the "
-        "same on one input set; single: one launch sequence between two events. Times are per launch "
-        "sequence and hold the gap between launches. Medians; confidence by order statistics, 95 %. "
-        "Clocks as found, not locked");
+    json_writer_string(writer, "revision", revision ? revision : "");
+    json_writer_integer(writer, "seed", (int64_t)seed);
 }
 
-enum status campaign_provenance_write(const char *directory, const struct measure_facts *facts,
-                                      const struct campaign_options *options, struct error *error)
+static enum status write_document(struct json_writer *writer, const char *path, struct error *error)
 {
-    char path[PATH_SIZE], draft[PATH_SIZE + 8];
-    struct json_writer *writer;
-    snprintf(path, sizeof path, "%s/provenance.json", directory);
-    snprintf(draft, sizeof draft, "%s.new", path);
-    enum status status = json_writer_create(&writer);
-    if (status != STATUS_OK)
-        return error_set(error, status, "no memory for the provenance");
-    describe(writer, facts, options);
+    char draft[PATH_SIZE + 8];
+    enum status status = STATUS_OK;
+    snprintf(draft, sizeof draft, "%.*s.new", PATH_SIZE, path);
     FILE *stream = fopen(draft, "w");
     if (!stream) {
         status = error_set(error, STATUS_IO, "%s: %s", draft, strerror(errno));
@@ -543,6 +529,51 @@ enum status campaign_provenance_write(const char *directory, const struct measur
         if (status == STATUS_OK && rename(draft, path) != 0)
             status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     }
+    return status;
+}
+
+enum status campaign_provenance_write(const char *directory, const struct measure_facts *facts,
+                                      const struct campaign_options *options, struct error *error)
+{
+    char path[PATH_SIZE];
+    struct json_writer *writer;
+    snprintf(path, sizeof path, "%s/provenance.json", directory);
+    enum status status = json_writer_create(&writer);
+    if (status != STATUS_OK)
+        return error_set(error, status, "no memory for the provenance");
+    describe(writer, facts, options->revision, options->seed);
+    json_writer_string(
+        writer, "method",
+        "one row: correctness against float64 on poisoned outputs, then samples. cold: one CUDA graph of "
+        "many launch sequences that go round input sets larger together than three times the L2; warm: the "
+        "same on one input set; single: one launch sequence between two events. Times are per launch "
+        "sequence and hold the gap between launches. Medians; confidence by order statistics, 95 %. "
+        "Clocks as found, not locked");
+    status = write_document(writer, path, error);
+    json_writer_free(writer);
+    return status;
+}
+
+enum status timeline_provenance_write(const char *path, const struct measure_facts *facts,
+                                      const struct measure_config *config, const struct measure_result *result,
+                                      const char *revision, uint64_t seed, struct error *error)
+{
+    struct json_writer *writer;
+    char settings[1024];
+    enum status status = json_writer_create(&writer);
+    if (status != STATUS_OK)
+        return error_set(error, status, "no memory for the provenance");
+    describe(writer, facts, revision, seed);
+    json_writer_string(writer, "configuration", measure_config_format(config, settings, sizeof settings));
+    json_writer_begin_object(writer, "figures");
+    for (uint32_t i = 0; i < result->figure_count; i++)
+        json_writer_number(writer, result->figures[i].name, result->figures[i].value);
+    json_writer_end(writer);
+    json_writer_string(writer, "method",
+                       "one launch after 20 ms of the same launches, its results compared before that; one row per "
+                       "CTA: %smid, and %globaltimer at its start and stop, from the first start on. Clocks as found, "
+                       "not locked");
+    status = write_document(writer, path, error);
     json_writer_free(writer);
     return status;
 }

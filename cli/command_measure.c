@@ -132,6 +132,26 @@ static enum status check_plan(const struct campaign_plan *plan, const struct mea
     return status;
 }
 
+/* ---- a timeline, in this process ----------------------------------------------------------------------------------
+ */
+
+static enum status timeline_of_plan(const struct campaign_plan *plan, const struct measure_request *request,
+                                    struct error *error)
+{
+    struct measure_device *device;
+    struct measure_options options;
+
+    sampling_options(request, &options);
+    enum status status = measure_timeline_check(plan, request, error);
+    if (status == STATUS_OK)
+        status = open_device(request, &device, error);
+    if (status != STATUS_OK)
+        return status;
+    status = measure_timeline_keep(device, &plan->configs[0], &options, request, error);
+    measure_device_close(device);
+    return status;
+}
+
 /* ---- progress -----------------------------------------------------------------------------------------------------
  */
 
@@ -338,6 +358,7 @@ static enum status read_request(int argc, char **argv, struct measure_request *r
         {0, "compile-only", OPTION_FLAG, &request->compile_only, 0, 0},
         {0, "dry-run", OPTION_FLAG, &request->dry_run, 0, 0},
         {0, "list", OPTION_FLAG, &request->list, 0, 0},
+        {0, "timeline", OPTION_TEXT, &request->timeline, 0, 0},
         {0, "arch", OPTION_TEXT, &request->arch, 0, 0},
         {0, "shard", OPTION_TEXT, &request->shard, 0, 0},
         {0, "code", OPTION_TEXT, &request->code, 0, 0},
@@ -363,11 +384,15 @@ static enum status read_request(int argc, char **argv, struct measure_request *r
         status = error_set(error, STATUS_USAGE, "option --shard goes with --compile-only");
     if (status == STATUS_OK && request->code != NULL && !request->compile_only)
         status = error_set(error, STATUS_USAGE, "option --code goes with --compile-only");
+    if (status == STATUS_OK && request->timeline != NULL)
+        status = options_refuse_others(rows, sizeof rows / sizeof rows[0], &request->operands,
+                                       "timeline set seed cache nvrtc device-backend fake-fault", "--timeline", error);
     if (request->nvrtc != NULL && strcmp(request->nvrtc, "none") == 0)
         request->nvrtc = "";
     if (is_fake(request) && request->nvrtc == NULL)
         request->nvrtc = ""; /* nothing to compile for */
-    bool campaigns = !request->compile_only && !request->dry_run && (request->out != NULL || !request->check_only);
+    bool campaigns = !request->compile_only && !request->dry_run && request->timeline == NULL &&
+                     (request->out != NULL || !request->check_only);
     if (campaigns && request->out == NULL)
         request->out = MEASURE_OUT_DEFAULT;
     if (request->cache == NULL && campaigns && !is_fake(request)) {
@@ -392,7 +417,9 @@ static enum status answer(int argc, char **argv, struct measure_request *request
     if (status == STATUS_OK)
         status = measure_source_plan(&source, request, &plan, error);
     bool in_process = request->dry_run || request->compile_only || (request->check_only && request->out == NULL);
-    if (status == STATUS_OK && request->dry_run) {
+    if (status == STATUS_OK && request->timeline != NULL) {
+        status = timeline_of_plan(&plan, request, error);
+    } else if (status == STATUS_OK && request->dry_run) {
         status = measure_dry_run(&plan, &source, request, error);
     } else if (status == STATUS_OK && request->compile_only) {
         status = measure_compile_plan(&plan, request, &bad, error);

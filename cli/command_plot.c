@@ -23,7 +23,7 @@ enum {
 };
 
 struct plot_options {
-    const char *output, *keep, *x, *y;
+    const char *output, *keep, *x, *y, *ledger;
     bool terminal, sixel, dark;
     uint64_t columns, rows, width;
     struct text_list variants;
@@ -115,6 +115,9 @@ static enum status choose_output(const struct plot_options *options, struct figu
                          options->terminal ? "terminal" : "sixel");
     if (options->terminal && options->sixel)
         return error_set(error, STATUS_USAGE, "--terminal and --sixel exclude each other");
+    if (options->output != NULL && strcmp(options->output, "-") == 0)
+        return error_set(error, STATUS_USAGE,
+                         "option --output: \"-\" is not standard output here: name a file, its ending says the kind");
     if (options->output != NULL)
         return kind_of_path(options->output, &figure->output, error);
     figure->output = options->sixel ? FIGURE_OUTPUT_SIXEL : FIGURE_OUTPUT_TERMINAL;
@@ -131,7 +134,8 @@ static bool is_table(const char *path)
 
 static bool takes_files(const struct plot_row *plot, const struct operands *operands)
 {
-    return plot->needs == PLOT_NEEDS_FILES || (plot->needs == PLOT_NEEDS_EITHER && is_table(operands->items[1]));
+    return plot->needs == PLOT_NEEDS_FILES || plot->needs == PLOT_NEEDS_LEDGER ||
+           (plot->needs == PLOT_NEEDS_EITHER && is_table(operands->items[1]));
 }
 
 static enum status check_effects(const struct plot_row *plot, const struct plot_options *options,
@@ -194,7 +198,8 @@ static enum status open_inputs(const struct plot_row *plot, const struct operand
     inputs->request.variants = &plot_options->variants;
     inputs->request.x_variable = plot_options->x;
     inputs->request.y_variable = plot_options->y;
-    if (operands->count > 2 && plot->needs != PLOT_NEEDS_FILES)
+    inputs->request.ledger = plot_options->ledger;
+    if (operands->count > 2 && (!files || plot->needs == PLOT_NEEDS_EITHER))
         return error_set(error, STATUS_USAGE, "figure %s takes one %s, not %zu", plot->name,
                          files ? "table" : "scenario", operands->count - 1);
     if (files) {
@@ -246,17 +251,21 @@ int command_plot(int argc, char **argv)
         {0, "variant", OPTION_LIST, &plot_options.variants, 0, 0},
         {0, "y", OPTION_TEXT, &plot_options.y, 0, 0},
         {0, "keep", OPTION_TEXT, &plot_options.keep, 0, 0},
+        {0, "ledger", OPTION_TEXT, &plot_options.ledger, 0, 0},
     };
     struct plot_inputs inputs = {0};
     struct figure_options figure = {0};
     const struct plot_row *plot = NULL;
     struct operands operands;
     struct error error = {0};
-    enum status status = options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "FIGURE or SCENARIO", 2,
+    enum status status = options_parse(argc, argv, rows, sizeof rows / sizeof rows[0], "FIGURE or SCENARIO", 1,
                                        OPERANDS_MAX, &operands, &error);
 
     if (status == STATUS_OK)
         status = plot_find(operands.items[0], &plot, &error);
+    if (status == STATUS_OK && operands.count < 2 && plot->needs != PLOT_NEEDS_LEDGER)
+        status =
+            error_set(&error, STATUS_USAGE, "%s is missing", plot->needs == PLOT_NEEDS_FILES ? "TABLE" : "SCENARIO");
     if (status == STATUS_OK)
         status = choose_output(&plot_options, &figure, &error);
     if (status == STATUS_OK)

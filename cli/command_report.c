@@ -28,6 +28,9 @@ static enum status choose_format(const struct report_options *options, bool *htm
 
     if (options->output == NULL)
         return error_set(error, STATUS_USAGE, "option --output is missing: the file to write");
+    if (strcmp(options->output, "-") == 0)
+        return error_set(error, STATUS_USAGE,
+                         "option --output: \"-\" is not standard output here: name a file, or /dev/stdout");
     if (options->format == NULL) {
         *html = ending == NULL || strcmp(ending, ".md") != 0;
         return STATUS_OK;
@@ -168,6 +171,7 @@ static enum status answer_question(struct question *question, struct curve_optio
     answer->tables = tables;
     answer->keep = options->keep;
     answer->output = options->output;
+    answer->html = html;
     if (options->keep != NULL)
         status = make_folder(options->keep, error);
     if (status == STATUS_OK)

@@ -264,8 +264,8 @@ int command_help(int argc, char **argv);
 #define MEASURE_USAGE                                                                                                  \
     "measure KERNEL|SCENARIO|PLAN [...] [--output DIR] [-s NAME=LIST ...] [--budget T] [--resume] [--repeats N] "      \
     "[--limit N] [--seed N] [--reference-every N] [--config-limit T] [--sample-time T] "                               \
-    "[--check-only | --compile-only [--code DIR] [--shard I/N] | --dry-run] [--arch LIST] [--cache DIR] "              \
-    "[--nvrtc LIBRARY] [--device-backend B] [--format text|json|csv] | measure --list"
+    "[--check-only | --compile-only [--code DIR] [--shard I/N] | --dry-run | --timeline FILE.csv] [--arch LIST] "      \
+    "[--cache DIR] [--nvrtc LIBRARY] [--device-backend B] [--format text|json|csv] | measure --list"
 #define MEASURE_HELP                                                                                                   \
     "Runs the verification kernels on the GPU of this machine: a prediction first, then correctness against\n"         \
     "float64, then times; every configuration in a worker process under a time limit. Rows with all raw\n"             \
@@ -297,6 +297,8 @@ int command_help(int argc, char **argv);
     "                        an index that occam inspect reads (needs NVRTC)\n"                                        \
     "  --shard I/N           compile every N-th configuration from the I-th, counted from 0\n"                         \
     "  --dry-run             list the configurations and which of them are infeasible\n"                               \
+    "  --timeline FILE.csv   one launch of one configuration: SM, start and stop of every CTA (wave_probe), and\n"     \
+    "                        FILE.json about it; occam plot timeline FILE.csv draws it\n"                              \
     "  --list                the kernels, their settings and ranges\n"                                                 \
     "  --cache DIR           keep compiled code there (default when measuring: code/ in --output)\n"                   \
     "  --nvrtc LIBRARY       the run-time compiler, where it is not found by itself; none: do without one\n"           \
@@ -435,9 +437,9 @@ int command_help(int argc, char **argv);
 
 #define PLOT_SUMMARY "draw a figure through gnuplot, to a file or in the terminal"
 #define PLOT_USAGE                                                                                                     \
-    "plot FIGURE SCENARIO|TABLE... [--output FILE | --terminal | --sixel] [--dark] [--width PIXELS] "                  \
+    "plot FIGURE [SCENARIO|TABLE...] [--output FILE | --terminal | --sixel] [--dark] [--width PIXELS] "                \
     "[--columns N] [--rows N] [--keep DIR] [-s NAME=VALUE ...] [--variant N=V,... ...] [--x NAME] [--y NAME] "         \
-    "[--concurrency LIST] "                                                                                            \
+    "[--concurrency LIST] [--ledger FILE] "                                                                            \
     "[--measured FILE] [--itl-limit-ms T] [--free] [--device D] [--device-file FILE] [--calibration C] "               \
     "[--form FORM] [--level P]"
 #define PLOT_HELP                                                                                                      \
@@ -448,7 +450,7 @@ int command_help(int argc, char **argv);
     "  occupancy-registers   CTAs per SM over registers per thread, and where the configuration stands\n"              \
     "  occupancy-smem        the same over SMEM\n"                                                                     \
     "  waves                 a knob that changes the grid (--x) against time, rounds, waves and tail\n"                \
-    "  timeline              CTAs on the SMs, simulated, or the table of simulate cta --timeline\n"                    \
+    "  timeline              CTAs on the SMs, simulated, or the table of simulate cta or measure --timeline\n"         \
     "  roofline              kernels of a layer under DRAM, tensor and bytes-in-flight roofs\n"                        \
     "  limiters              what a layer's time goes to, over concurrency\n"                                          \
     "  heatmap               time over two knobs (--x, --y); what cannot run is hatched, with the reason\n"            \
@@ -456,7 +458,9 @@ int command_help(int argc, char **argv);
     "  errors                the error by the value of each knob, of the same tables\n"                                \
     "  saturation            bandwidth over bytes in flight: tables of the bandwidth benchmarks\n"                     \
     "  regret                best found over runs: columns method, runs, fraction, or the record of tune\n"            \
-    "  scorecard             coverage of frozen predictions: the table of ledger scorecard --format csv\n"             \
+    "  scorecard             coverage of frozen predictions: the ledger (--ledger, or given as a file), or the "       \
+    "table\n"                                                                                                          \
+    "                        of ledger scorecard --format csv\n"                                                       \
     "The first nine take a SCENARIO, the others TABLEs (.csv).\n"                                                      \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
@@ -465,9 +469,11 @@ int command_help(int argc, char **argv);
     "  --sixel               draw pixels into a terminal that knows sixel\n"                                           \
     "  --dark                light on dark\n"                                                                          \
     "  --width PIXELS        width of a PNG (default 1200)\n"                                                          \
-    "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24\n"                                \
+    "  --columns N, --rows N size in the terminal; default: the window, else 80 x 24; higher where legend and\n"       \
+    "                        caption leave less than 10 rows\n"                                                        \
     "  --variant N=V,...     one more configuration beside base and -s in throughput and step-time; up to four\n"      \
     "  --x NAME, --y NAME    variables along the axes of waves and heatmap\n"                                          \
+    "  --ledger FILE         of scorecard; default: $OCCAM_LEDGER, else as occam ledger has it\n"                      \
     "  --keep DIR            also leave the gnuplot script and the numbers there; made if it is not "                  \
     "there\n" CURVE_OPTIONS_HELP "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"               \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
@@ -497,7 +503,7 @@ int command_help(int argc, char **argv);
     "  --variant N=V,...     one more configuration beside base and -s in throughput and step-time; up to four\n"      \
     "  --x NAME, --y NAME    variables along the axes of waves and heatmap\n"                                          \
     "Tables given with --measured that are no points of a step time become figures (parity, errors, saturation,\n"     \
-    "timeline, regret, scorecard), told apart by their columns.\n" CURVE_OPTIONS_HELP                                  \
+    "timeline, regret, scorecard), told apart by their columns; so does a ledger.\n" CURVE_OPTIONS_HELP                \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP        \

@@ -82,7 +82,7 @@ static enum status run_command(struct tune *tune, uint32_t config, struct outcom
 static enum status run_kernel(struct tune *tune, uint32_t config, struct outcome *outcome, struct error *error)
 {
     struct tune_measurement measured;
-    const enum status status = tune_kernels_run(tune->kernels, values_of(tune, config), &measured, error);
+    const enum status status = tune_kernels_run(tune->kernels, config, values_of(tune, config), &measured, error);
     if (status == STATUS_OK) {
         *outcome = (struct outcome){.name = measured.outcome,
                                     .shown = measured.time_us,
@@ -90,6 +90,7 @@ static enum status run_kernel(struct tune *tune, uint32_t config, struct outcome
                                     .sample_count = measured.sample_count,
                                     .provenance = measured.provenance};
         (void)snprintf(outcome->note, sizeof outcome->note, "%s", measured.note);
+        tune_kernels_costs(tune->kernels, tune->search.costs_s);
     }
     return status;
 }

@@ -4,6 +4,7 @@
 #define OCCAM_CLI_LEDGER_PLACE_H
 
 #include "base/text_buffer.h"
+#include "calibrate/experiment/scorecard.h"
 #include "cli/question.h"
 #include "evidence/ledger/ledger.h"
 
@@ -14,6 +15,14 @@ MUST_CHECK enum status ledger_place_open(const char *asked, bool to_write, struc
 /* The question's scenario and calibration as records, kept once. *calibration is 0 when there is none. */
 MUST_CHECK enum status ledger_keep_question(struct ledger *ledger, const struct question *question, int64_t *scenario,
                                             int64_t *calibration, struct error *error);
+struct ledger_card {
+    char group[200]; /* "all", then "SCENARIO on DEVICE" */
+    struct scorecard card;
+};
+/* How good the frozen predictions that were measured have been, over all and by scenario and device; *cards is
+ * allocated, to be freed. STATUS_BAD_DATA: none was measured yet. */
+MUST_CHECK enum status ledger_cards_make(struct ledger *ledger, struct ledger_card **cards, size_t *count,
+                                         struct error *error);
 /* Coverage, bias and sharpness of the frozen predictions that were measured, over all and by scenario and device
  * (calibrate/experiment/scorecard.h). STATUS_BAD_DATA: none was measured yet. */
 MUST_CHECK enum status ledger_scorecard(struct ledger *ledger, enum output_format format, struct error *error);

@@ -113,10 +113,9 @@ static int compare_groups(const void *left, const void *right)
     return strcmp(((const struct scored *)left)->group, ((const struct scored *)right)->group);
 }
 
-static enum status record_card(struct report *report, const char *group, const struct scored *items, size_t count,
-                               struct error *error)
+static enum status make_card(struct ledger_card *made, const char *group, const struct scored *items, size_t count,
+                             struct error *error)
 {
-    struct scorecard card;
     struct scored_prediction *predictions = calloc(count, sizeof *predictions);
     if (predictions == NULL) {
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu predictions", count);
@@ -124,47 +123,51 @@ static enum status record_card(struct report *report, const char *group, const s
     for (size_t i = 0; i < count; i++) {
         predictions[i] = items[i].prediction;
     }
-    enum status status = scorecard_make(predictions, count, &card, error);
+    (void)snprintf(made->group, sizeof made->group, "%s", group);
+    const enum status status = scorecard_make(predictions, count, &made->card, error);
     free(predictions);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    report_begin_object(report, NULL);
-    report_string(report, "group", group);
-    report_integer(report, "predictions", (int64_t)card.count);
-    report_number(report, "bias_percent", 100 * card.bias);
-    report_number(report, "median_error_percent", 100 * card.median_error);
-    report_number(report, "crps_ln", card.crps);
-    report_number(report, "crps_ln_of_point", card.crps_of_point);
-    report_number(report, "half_width_90_percent", 100 * card.half_width);
-    for (int i = 0; i < SCORECARD_LEVELS; i++) {
-        char key[48];
-        const int level = (int)lround(100 * scorecard_levels()[i]);
-        (void)snprintf(key, sizeof key, "coverage_%d_percent", level);
-        report_number(report, key, 100 * card.coverage[i]);
-        (void)snprintf(key, sizeof key, "coverage_%d_lo_percent", level);
-        report_number(report, key, 100 * card.coverage_low[i]);
-        (void)snprintf(key, sizeof key, "coverage_%d_hi_percent", level);
-        report_number(report, key, 100 * card.coverage_high[i]);
-    }
-    report_end(report);
-    return STATUS_OK;
+    return status;
 }
 
-static enum status record_groups(struct report *report, struct collection *collection, struct error *error)
+static enum status make_groups(struct collection *collection, struct ledger_card *cards, size_t *count,
+                               struct error *error)
 {
-    report_begin_array(report, "scorecards");
     qsort(collection->items, collection->count, sizeof *collection->items, compare_groups);
-    enum status status = record_card(report, "all", collection->items, collection->count, error);
+    enum status status = make_card(&cards[0], "all", collection->items, collection->count, error);
+    *count = 1;
     for (size_t first = 0, end; first < collection->count && status == STATUS_OK; first = end) {
         for (end = first + 1;
              end < collection->count && strcmp(collection->items[end].group, collection->items[first].group) == 0;) {
             end++;
         }
-        status = record_card(report, collection->items[first].group, &collection->items[first], end - first, error);
+        status = make_card(&cards[(*count)++], collection->items[first].group, &collection->items[first], end - first,
+                           error);
+    }
+    return status;
+}
+
+static void record_card(struct report *report, const struct ledger_card *made)
+{
+    const struct scorecard *card = &made->card;
+    report_begin_object(report, NULL);
+    report_string(report, "group", made->group);
+    report_integer(report, "predictions", (int64_t)card->count);
+    report_number(report, "bias_percent", 100 * card->bias);
+    report_number(report, "median_error_percent", 100 * card->median_error);
+    report_number(report, "crps_ln", card->crps);
+    report_number(report, "crps_ln_of_point", card->crps_of_point);
+    report_number(report, "half_width_90_percent", 100 * card->half_width);
+    for (int i = 0; i < SCORECARD_LEVELS; i++) {
+        char key[48];
+        const int level = (int)lround(100 * scorecard_levels()[i]);
+        (void)snprintf(key, sizeof key, "coverage_%d_percent", level);
+        report_number(report, key, 100 * card->coverage[i]);
+        (void)snprintf(key, sizeof key, "coverage_%d_lo_percent", level);
+        report_number(report, key, 100 * card->coverage_low[i]);
+        (void)snprintf(key, sizeof key, "coverage_%d_hi_percent", level);
+        report_number(report, key, 100 * card->coverage_high[i]);
     }
     report_end(report);
-    return status;
 }
 
 static enum status print_cards(const struct report *report, struct error *error)
@@ -180,11 +183,12 @@ static enum status print_cards(const struct report *report, struct error *error)
     return report_print_table(report, "scorecards", columns, sizeof columns / sizeof columns[0], stdout, error);
 }
 
-enum status ledger_scorecard(struct ledger *ledger, enum output_format format, struct error *error)
+enum status ledger_cards_make(struct ledger *ledger, struct ledger_card **cards, size_t *count, struct error *error)
 {
     struct collection collection = {.ledger = ledger};
-    struct report report = {0};
     enum status status = ledger_each(ledger, LEDGER_VERDICT, NULL, false, visit_verdict, &collection, error);
+    *cards = NULL;
+    *count = 0;
     if (status == STATUS_OK) {
         status = ledger_each(ledger, LEDGER_RUN, NULL, false, visit_run, &collection, error);
     }
@@ -194,13 +198,30 @@ enum status ledger_scorecard(struct ledger *ledger, enum output_format format, s
                            ledger_path(ledger));
     }
     if (status == STATUS_OK) {
-        status = record_groups(&report, &collection, error);
+        *cards = calloc(collection.count + 1, sizeof **cards);
+        status = *cards == NULL ? error_set(error, STATUS_NO_MEMORY, "no memory for %zu groups", collection.count)
+                                : make_groups(&collection, *cards, count, error);
     }
+    free(collection.items);
+    return status;
+}
+
+enum status ledger_scorecard(struct ledger *ledger, enum output_format format, struct error *error)
+{
+    struct ledger_card *cards;
+    struct report report = {0};
+    size_t count;
+    enum status status = ledger_cards_make(ledger, &cards, &count, error);
     if (status == STATUS_OK) {
+        report_begin_array(&report, "scorecards");
+        for (size_t i = 0; i < count; i++) {
+            record_card(&report, &cards[i]);
+        }
+        report_end(&report);
         status = format == OUTPUT_FORMAT_TEXT ? print_cards(&report, error)
                                               : report_print(&report, format, "scorecards", stdout, error);
     }
-    free(collection.items);
+    free(cards);
     report_release(&report);
     return status;
 }

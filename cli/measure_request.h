@@ -18,7 +18,7 @@ enum {
 struct measure_request {
     struct operands operands; /* kernels, scenarios, plans */
     struct text_list settings;
-    const char *out, *cache, *nvrtc, *arch, *backend, *fault, *shard, *code;
+    const char *out, *cache, *nvrtc, *arch, *backend, *fault, *shard, *code, *timeline;
     double budget_s, config_limit_s, sample_s; /* budget_s: INFINITY without --budget */
     uint64_t seed, repeats, limit, reference_every;
     bool resume, check_only, compile_only, dry_run, list;
@@ -70,5 +70,16 @@ MUST_CHECK enum status measure_dry_run(const struct campaign_plan *plan, const s
                                        const struct measure_request *request, struct error *error);
 /* --list: kernels, their settings and ranges. */
 MUST_CHECK enum status measure_list(enum output_format format, struct error *error);
+
+/* ---- where and when every CTA ran: measure_timeline.c ------------------------------------------------------------ */
+
+/* --timeline FILE.csv: STATUS_USAGE where the plan is not one configuration of a kernel that writes its CTAs down. */
+MUST_CHECK enum status measure_timeline_check(const struct campaign_plan *plan, const struct measure_request *request,
+                                              struct error *error);
+/* Runs it, writes FILE.csv with a row per CTA and FILE.json about the launch, and says so on standard output. A
+ * configuration that cannot run or breaks is STATUS_DOMAIN with the reason. */
+MUST_CHECK enum status measure_timeline_keep(struct measure_device *device, const struct measure_config *config,
+                                             const struct measure_options *options,
+                                             const struct measure_request *request, struct error *error);
 
 #endif

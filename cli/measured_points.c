@@ -351,7 +351,12 @@ enum status measured_points_read(const struct text_list *files, const char *seri
     serving->point_count = 0;
     for (size_t i = 0; i < files->count && status == STATUS_OK; i++) {
         const size_t before = runs->results.count;
+        struct stat info;
 
+        /* What a file is, is told by its beginning, and then it is read: a pipe has nothing left by then. */
+        if (stat(files->items[i], &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+            return error_set_at(error, STATUS_BAD_DATA, files->items[i], 0, 0,
+                                "no regular file (write what a pipe gives to a file)");
         status = is_own_table(files->items[i]) ? read_table(files->items[i], serving, error)
                                                : serving_results_read(files->items[i], &runs->results, error);
         if (status == STATUS_BAD_DATA && runs->results.count == before && !is_own_table(files->items[i]) &&

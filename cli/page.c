@@ -24,10 +24,13 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.92rem}caption{text-align:left;color:var(--muted);padding:.3rem 0}\n"
     "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--grid);text-align:left;vertical-align:top}\n"
     "td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
-    "figure{margin:1.5rem 0}figure svg{display:block;width:100%;min-width:34rem;height:auto}\n"
+    "figure{margin:1.5rem 0}figure svg{display:block;width:100%;height:auto}figure svg.narrow{display:none}\n"
+    "@media screen and (max-width:40rem){figure svg.broad{display:none}figure svg.narrow{display:block}"
+    "header,nav,main,footer{padding:0 .6rem}th,td{padding:.25rem .35rem}}\n"
     "figcaption{color:var(--muted);font-size:.92rem}summary{cursor:pointer;color:var(--c0);font-size:.92rem}\n"
     "@media print{nav,.skip{display:none}body{font-size:11pt}figure,tr{break-inside:avoid}.wide{overflow:visible}"
-    "figure svg{min-width:0}}\n";
+    "details{display:none}table{font-size:7pt;max-width:100%}th,td{padding:1pt 2pt;overflow-wrap:anywhere}"
+    "td.number{white-space:normal}}\n";
 
 /* ---- escaping ---------------------------------------------------------------------------------------------------- */
 
@@ -271,33 +274,39 @@ static void append_link(struct text_buffer *text, const char *link)
     }
 }
 
-void page_figure(struct page *page, const char *name, const char *title, const char *caption, const char *svg,
-                 const char *link)
+static void append_drawings(struct page *page, const struct page_drawing *drawing)
+{
+    char prefix[80];
+
+    text_buffer_append_format(&page->text, "<figure id=\"figure-%s\">\n", drawing->name);
+    page_append_svg(page, drawing->broad, "broad", drawing->name, drawing->title);
+    (void)snprintf(prefix, sizeof prefix, "%.60s-narrow", drawing->name);
+    page_append_svg(page, drawing->narrow, "narrow", prefix, drawing->title);
+    text_buffer_append(&page->text, "<figcaption>");
+    page_append_escaped(page, drawing->caption);
+    text_buffer_append(&page->text, "</figcaption>\n");
+}
+
+void page_figure(struct page *page, const struct page_drawing *drawing)
 {
     if (page->html) {
-        text_buffer_append_format(&page->text, "<figure id=\"figure-%s\">\n", name);
-        text_buffer_append(&page->text, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figure: ");
-        page_append_escaped(page, title);
-        text_buffer_append(&page->text, "\">\n");
-        page_append_svg(page, svg, name, title);
-        text_buffer_append(&page->text, "</div>\n<figcaption>");
-        page_append_escaped(page, caption);
-        text_buffer_append(&page->text, "</figcaption>\n");
+        append_drawings(page, drawing);
         return;
     }
     text_buffer_append(&page->text, "### ");
-    page_append_escaped(page, title);
+    page_append_escaped(page, drawing->title);
     text_buffer_append(&page->text, "\n\n");
-    if (link != NULL) {
+    if (drawing->link != NULL) {
         text_buffer_append(&page->text, "![");
-        page_append_escaped(page, title);
+        page_append_escaped(page, drawing->title);
         text_buffer_append(&page->text, "](");
-        append_link(&page->text, link);
+        append_link(&page->text, drawing->link);
         text_buffer_append(&page->text, ")\n\n");
     } else {
-        page_paragraph(page, "Not drawn here: --keep DIR draws it into a file, and so does occam plot %s.", name);
+        page_paragraph(page, "Not drawn here: --keep DIR draws it into a file, and so does occam plot %s.",
+                       drawing->name);
     }
-    page_append_escaped(page, caption);
+    page_append_escaped(page, drawing->caption);
     text_buffer_append(&page->text, "\n\n");
 }
 

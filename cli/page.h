@@ -40,15 +40,17 @@ void page_table_end(struct page *page);
 /* What is shown on demand. HTML alone. */
 void page_details(struct page *page, const char *summary);
 void page_details_end(struct page *page);
-/* A drawing of plots/, up to page_figure_end: svg as gnuplot wrote it. link: the file's path for Markdown; NULL: there
- * is none. */
-void page_figure(struct page *page, const char *name, const char *title, const char *caption, const char *svg,
-                 const char *link);
+/* A drawing of plots/, up to page_figure_end: as gnuplot wrote it, broad and narrow; a screen's width says which is
+ * seen. link: the file's path for Markdown; NULL: there is none. */
+struct page_drawing {
+    const char *name, *title, *caption, *broad, *narrow, *link;
+};
+void page_figure(struct page *page, const struct page_drawing *drawing);
 void page_figure_end(struct page *page);
 void page_end(struct page *page);
 
 /* page_svg.c: gnuplot's SVG as part of a page: ids of its own (prefix), its colours as variables that the page's style
- * sets for light and dark, no size of its own. */
-void page_append_svg(struct page *page, const char *svg, const char *prefix, const char *title);
+ * sets for light and dark, no size of its own but its shape. */
+void page_append_svg(struct page *page, const char *svg, const char *class_name, const char *prefix, const char *title);
 
 #endif

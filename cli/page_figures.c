@@ -15,6 +15,8 @@ enum {
 static const struct {
     const char *column, *figures[2];
 } table_kinds[] = {{"start_us", {"timeline", NULL}},
+                   {"smid", {"timeline", NULL}},
+                   {"forecast", {"regret", NULL}}, /* the record of tune */
                    {"coverage_90_percent", {"scorecard", NULL}},
                    {"fraction", {"regret", NULL}},
                    {"predicted_us", {"parity", "errors"}}};
@@ -46,9 +48,11 @@ static void read_header(const char *path, char header[HEADER_BYTES])
 /* Figures of a table, NULL-terminated pair; NULL: it is none. Bandwidth benchmarks have predictions' columns too. */
 static const char *const *figures_of(const char *path)
 {
-    static const char *const bandwidth[2] = {"saturation", NULL};
+    static const char *const bandwidth[2] = {"saturation", NULL}, *const ledger[2] = {"scorecard", NULL};
     char header[HEADER_BYTES];
 
+    if (plot_file_is_ledger(path))
+        return ledger;
     read_header(path, header);
     if (header_has(header, "figures") && (header_has(header, "lane_bytes") || header_has(header, "row_count")))
         return bandwidth;
@@ -74,7 +78,8 @@ bool report_table_has_knobs(const char *path, const struct scenario *scenario)
     return header_has(header, "time_us");
 }
 
-/* Fills one figure; what the question does not allow is its reason, what went wrong here is the status. */
+/* Fills one figure; what the question does not allow is its reason; what went wrong here, and a name or a file of the
+ * command line that cannot be meant, is the status. */
 static enum status add_figure(struct report_answer *answer, const char *figure, const struct plot_request *request,
                               size_t number, struct error *error)
 {
@@ -96,7 +101,10 @@ static enum status add_figure(struct report_answer *answer, const char *figure, 
         status = error_set(&reason, STATUS_DOMAIN, "there is nothing to draw");
     if (status == STATUS_OK)
         return STATUS_OK;
-    if (status == STATUS_NO_MEMORY) {
+    const bool of_command_line =
+        status == STATUS_USAGE || status == STATUS_NOT_FOUND ||
+        (request->question != NULL && request->curve->measured.count > 0 && status == STATUS_BAD_DATA);
+    if (status == STATUS_NO_MEMORY || of_command_line) {
         *error = reason;
         return status;
     }
@@ -109,7 +117,7 @@ static enum status add_scenario_figures(struct report_answer *answer, struct err
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < plot_count && status == STATUS_OK; i++)
-        if (plot_table[i].needs != PLOT_NEEDS_FILES)
+        if (plot_table[i].needs == PLOT_NEEDS_SCENARIO || plot_table[i].needs == PLOT_NEEDS_EITHER)
             status = add_figure(answer, plot_table[i].name, &answer->request, 0, error);
     return status;
 }
@@ -182,6 +190,7 @@ static enum status draw_all(struct report_answer *answer, struct error *error)
     struct report_figure *owners[REPORT_FIGURES_MAX];
     struct text_buffer drawings[REPORT_FIGURES_MAX] = {{0}};
     const struct figure_options options = {.keep_directory = answer->keep, .no_caption = true};
+    const struct figure_options narrow_options = {.no_caption = true, .narrow = true};
     size_t count = 0;
 
     for (size_t i = 0; i < answer->figure_count; i++)
@@ -195,6 +204,12 @@ static enum status draw_all(struct report_answer *answer, struct error *error)
         owners[i]->svg = drawings[i];
     for (size_t i = 0; i < count && status == STATUS_OK && answer->keep != NULL; i++)
         status = keep_drawing(answer, owners[i], error);
+    if (status != STATUS_OK || !answer->html)
+        return status;
+    memset(drawings, 0, sizeof drawings);
+    status = figures_draw_svg(figures, names, count, &narrow_options, drawings, error);
+    for (size_t i = 0; i < count; i++)
+        owners[i]->narrow = drawings[i];
     return status;
 }
 
@@ -211,6 +226,7 @@ void report_figures_release(struct report_answer *answer)
 {
     for (size_t i = 0; i < answer->figure_count; i++) {
         text_buffer_release(&answer->figures[i].svg);
+        text_buffer_release(&answer->figures[i].narrow);
         sheet_release(answer->figures[i].sheet);
         free(answer->figures[i].sheet);
     }

@@ -20,9 +20,9 @@ enum {
 
 struct report_figure {
     const struct plot_row *row;
-    const char *name;           /* unique in the report, and the stem of kept files */
-    struct figure_sheet *sheet; /* owned; NULL: not drawn */
-    struct text_buffer svg;
+    const char *name;                 /* unique in the report, and the stem of kept files */
+    struct figure_sheet *sheet;       /* owned; NULL: not drawn */
+    struct text_buffer svg, narrow;   /* narrow: of a page alone */
     char reason[REPORT_REASONS_SIZE]; /* why it is not drawn; "" */
 };
 
@@ -30,6 +30,7 @@ struct report_answer {
     struct plot_request request;
     const struct text_list *tables; /* files with tables, told apart by their columns */
     const char *keep, *output;      /* folder for figures, NULL; the report's file */
+    bool html;
     size_t figure_count;
     struct report_figure figures[REPORT_FIGURES_MAX];
     struct prediction base, asked;

@@ -354,8 +354,12 @@ static void write_figures(struct page *page, const struct report_answer *answer)
         missing = missing || figure->reason[0] != '\0';
         if (figure->reason[0] != '\0')
             continue;
-        page_figure(page, figure->name, figure->sheet->figure.title, figure->sheet->figure.caption,
-                    figure->svg.text == NULL ? "" : figure->svg.text, link_of(answer, figure->name, link, sizeof link));
+        page_figure(page, &(struct page_drawing){.name = figure->name,
+                                                 .title = figure->sheet->figure.title,
+                                                 .caption = figure->sheet->figure.caption,
+                                                 .broad = figure->svg.text == NULL ? "" : figure->svg.text,
+                                                 .narrow = figure->narrow.text == NULL ? "" : figure->narrow.text,
+                                                 .link = link_of(answer, figure->name, link, sizeof link)});
         write_numbers(page, &figure->sheet->figure);
         page_figure_end(page);
     }

@@ -77,16 +77,31 @@ static const char *body_of(const char *svg)
     return canvas == NULL ? "" : canvas;
 }
 
-void page_append_svg(struct page *page, const char *svg, const char *prefix, const char *title)
+/* The root's width and height in pixels. */
+static void find_size(const char *svg, unsigned *width, unsigned *height)
+{
+    const char *root = strstr(svg, "<svg ");
+    const char *box = root == NULL ? NULL : strstr(root, "viewBox=\"0 0 ");
+
+    if (box == NULL || sscanf(box, "viewBox=\"0 0 %5u %5u\"", width, height) != 2) {
+        *width = 900;
+        *height = 600;
+    }
+}
+
+void page_append_svg(struct page *page, const char *svg, const char *class_name, const char *prefix, const char *title)
 {
     struct text_buffer *text = &page->text;
+    unsigned width, height;
     const char *at = body_of(svg);
 
-    text_buffer_append_format(text,
-                              "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-                              "viewBox=\"0 0 900 600\" role=\"img\" aria-labelledby=\"%s-title\">\n"
-                              "<title id=\"%s-title\">",
-                              prefix, prefix);
+    find_size(svg, &width, &height);
+    text_buffer_append_format(
+        text,
+        "<svg class=\"%s\" xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+        "viewBox=\"0 0 %u %u\" role=\"img\" aria-labelledby=\"%s-title\">\n"
+        "<title id=\"%s-title\">",
+        class_name, width, height, prefix, prefix);
     page_append_escaped(page, title);
     text_buffer_append(text, "</title>\n");
     while (*at != '\0') {

@@ -17,6 +17,7 @@ struct cliffs {
     const struct gpu_limits *limits;
     struct kernel_launch launch;
     bool smem;
+    bool wide; /* the curve of another configuration may lie upon this one */
 };
 
 static double x_of(const struct cliffs *cliffs, uint64_t amount)
@@ -74,6 +75,7 @@ static void add_curve(const struct cliffs *cliffs, const char *label, int color,
                                                            .count = count,
                                                            .x = x,
                                                            .y = y,
+                                                           .wide = cliffs->wide && !alone,
                                                            .color_index = color});
 }
 
@@ -89,10 +91,10 @@ static void add_position(const struct cliffs *cliffs, const char *label, int col
         return;
     *x = x_of(cliffs, amount);
     *y = ctas_at(cliffs, amount, false);
-    sheet_add_series(
-        cliffs->sheet,
-        (struct figure_series){
-            .label = label, .style = SERIES_STYLE_POINTS, .count = 1, .x = x, .y = y, .color_index = color});
+    sheet_add_series(/* named by its marker */
+                     cliffs->sheet,
+                     (struct figure_series){
+                         .label = "", .style = SERIES_STYLE_POINTS, .count = 1, .x = x, .y = y, .color_index = color});
     sheet_add_marker(cliffs->sheet, true, *x,
                      sheet_text(cliffs->sheet, "%s: %s%s, %.0f CTA%s per SM", label,
                                 number_format_digits(*x, 5, number), cliffs->smem ? " KiB" : " registers", *y,
@@ -112,7 +114,8 @@ static enum status add_configuration(const struct plot_request *request, bool sm
     if (!prediction.has_layer)
         return error_set(error, STATUS_DOMAIN, "the configuration cannot run: %s", prediction.reason);
     const struct kernel_case *first = &prediction.layer.kernels[prediction_first_kernel(&prediction.layer)];
-    const struct cliffs cliffs = {sheet, &question->device->limits, first->launch, smem};
+    const struct cliffs cliffs = {sheet, &question->device->limits, first->launch, smem,
+                                  is_base && question->knobs_changed};
     const char *name = is_base ? "base" : plot_changes(sheet, question, values);
 
     *kernel = first->name;
@@ -135,7 +138,7 @@ static enum status make(const struct plot_request *request, bool smem, struct fi
         return status;
     sheet->figure.x_label = smem ? "SMEM of a CTA, static + dynamic (KiB)" : "registers per thread";
     sheet->figure.y_label = "CTAs per SM";
-    sheet->figure.y_from_zero = true;
+    sheet->figure.y_from_zero = sheet->figure.y_whole = true;
     plot_describe(sheet, question,
                   sheet_text(sheet, "CTAs per SM over %s, kernel %s", smem ? "SMEM" : "registers", kernel),
                   "At the edges of the dashed line: the most that still allows so many CTAs.");

@@ -60,6 +60,7 @@ static void add_intervals(struct figure_sheet *sheet, const struct plot_pairs *p
                                                    .y = columns[1],
                                                    .y_lo = columns[2],
                                                    .y_hi = columns[3],
+                                                   .bars_alone = true,
                                                    .color_index = PLOT_COLOR_SIXTH});
 }
 
@@ -161,6 +162,7 @@ static size_t knob_values(const struct plot_pairs *pairs, size_t knob, double *s
 
 struct error_columns {
     size_t count;
+    double at; /* where the next group stands */
     double *x, *median, *lo, *hi;
 };
 
@@ -175,13 +177,14 @@ static void add_group(struct figure_sheet *sheet, const struct plot_pairs *pairs
         if (pairs->items[i].knobs[knob] == value)
             scratch[n++] = 100.0 * (pairs->items[i].predicted_us / pairs->items[i].measured_us - 1.0);
     qsort(scratch, n, sizeof *scratch, compare_doubles);
-    columns->x[columns->count] = (double)columns->count;
+    columns->x[columns->count] = columns->at;
     columns->median[columns->count] = quantile_sorted(scratch, n, 0.5);
     columns->lo[columns->count] = quantile_sorted(scratch, n, 0.1);
     columns->hi[columns->count] = quantile_sorted(scratch, n, 0.9);
-    sheet_add_x_tick(sheet, (double)columns->count,
+    sheet_add_x_tick(sheet, columns->at,
                      sheet_text(sheet, "%s=%s", pairs->knobs[knob], number_format_digits(value, 6, number)));
     columns->count++;
+    columns->at += 1.0;
 }
 
 static enum status fill_errors(struct figure_sheet *sheet, const struct plot_pairs *pairs, struct error *error)
@@ -207,6 +210,7 @@ static enum status fill_errors(struct figure_sheet *sheet, const struct plot_pai
         }
         for (size_t v = 0; v < count; v++)
             add_group(sheet, pairs, k, values[v], scratch, &columns);
+        columns.at += 1.0; /* a gap between knobs */
     }
     if (columns.count == 0)
         return error_set(error, STATUS_BAD_DATA, "no setting takes from 2 to %d values in these rows",

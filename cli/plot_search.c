@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * The figures `regret` (how near to the best each search method is after so many runs; columns method, runs, fraction,
- * or the record of `occam tune`) and `scorecard` (coverage of frozen predictions; the table of `occam ledger scorecard
- * --format csv`). */
+ * The figure `regret`: how near to the best each search method is after so many runs; columns method, runs, fraction,
+ * or the record of `occam tune`. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +10,7 @@
 #include "cli/plot_table.h"
 
 enum {
-    METHODS_MAX = 7,
-    GROUPS_MAX = 6,
-    LEVELS = 5
+    METHODS_MAX = 7
 };
 #define FILE_BYTES_MAX (64u << 20)
 
@@ -89,17 +86,18 @@ static enum status fill_regret(struct figure_sheet *sheet, const struct csv_tabl
     return status;
 }
 
-/* The record of `occam tune`: the best so far over the best of the record, run by run; forecasts are no runs. */
-static enum status fill_record(struct figure_sheet *sheet, const struct csv_table *table, const char *path,
-                               struct error *error)
-{
-    const bool throughput = csv_column(table, "throughput_tokens_per_s") >= 0;
-    size_t outcome = 0, value = 0, n = 0;
-    double best = 0.0, *x = sheet_numbers(sheet, table->row_count), *y = sheet_numbers(sheet, table->row_count);
-    enum status status = sheet_check(sheet, error);
+struct record_columns {
+    size_t count;
+    double *run, *own, *best; /* own: NaN of a run that failed */
+};
 
-    if (status == STATUS_OK)
-        status = need_column(table, "outcome", &outcome, error);
+/* Every run of a record as its figure of merit, more is better; forecasts are no runs. */
+static enum status read_record(const struct csv_table *table, bool throughput, struct record_columns *columns,
+                               double *best, struct error *error)
+{
+    size_t outcome = 0, value = 0;
+    enum status status = need_column(table, "outcome", &outcome, error);
+
     if (status == STATUS_OK)
         status = need_column(table, throughput ? "throughput_tokens_per_s" : "time_us", &value, error);
     for (size_t r = 0; r < table->row_count && status == STATUS_OK; r++) {
@@ -109,25 +107,57 @@ static enum status fill_record(struct figure_sheet *sheet, const struct csv_tabl
             continue;
         if (strcmp(csv_cell(table, r, outcome), "ok") == 0)
             status = csv_number(table, r, value, &number, error);
-        if (number > 0.0) /* a failed run costs one too */
-            best = fmax(best, throughput ? number : 1.0 / number);
-        x[n] = (double)(n + 1);
-        y[n++] = best;
+        const size_t n = columns->count++;
+        columns->own[n] = number > 0.0 ? (throughput ? number : 1.0 / number) : (double)NAN;
+        *best = fmax(*best, columns->own[n]);
+        columns->run[n] = (double)columns->count; /* a failed run costs one too */
+        columns->best[n] = *best > 0.0 ? *best : (double)NAN;
     }
-    if (status == STATUS_OK && !(best > 0.0))
+    if (status == STATUS_OK && !(*best > 0.0))
         status = error_set_at(error, STATUS_BAD_DATA, table->file, 0, 0, "no run succeeded");
-    for (size_t i = 0; i < n && status == STATUS_OK; i++)
-        y[i] *= 100.0 / best;
-    sheet_add_series(sheet, (struct figure_series){.label = "tune",
-                                                   .style = SERIES_STYLE_LINE_POINTS,
-                                                   .count = n,
-                                                   .x = x,
-                                                   .y = y,
+    return status;
+}
+
+/* The record of `occam tune`: each run, and the best so far, over the best of the record. */
+static enum status fill_record(struct figure_sheet *sheet, const struct csv_table *table, const char *path,
+                               struct error *error)
+{
+    const bool throughput = csv_column(table, "throughput_tokens_per_s") >= 0;
+    struct record_columns columns = {.run = sheet_numbers(sheet, table->row_count),
+                                     .own = sheet_numbers(sheet, table->row_count),
+                                     .best = sheet_numbers(sheet, table->row_count)};
+    double best = 0.0;
+    size_t failed = 0;
+    enum status status = sheet_check(sheet, error);
+
+    if (status == STATUS_OK)
+        status = read_record(table, throughput, &columns, &best, error);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < columns.count; i++) {
+        failed += isnan(columns.own[i]) ? 1 : 0;
+        columns.own[i] *= 100.0 / best;
+        columns.best[i] *= 100.0 / best;
+    }
+    sheet_add_series(sheet, (struct figure_series){.label = "best so far",
+                                                   .style = SERIES_STYLE_STEPS,
+                                                   .count = columns.count,
+                                                   .x = columns.run,
+                                                   .y = columns.best,
                                                    .color_index = PLOT_COLOR_BASE});
-    sheet->figure.y_label = "best found, of the best of the record (%)";
-    sheet->figure.caption =
-        sheet_text(sheet, "Whether there is a better one than the record's best is not known. From %s; %s.", path,
-                   plot_date(sheet));
+    sheet_add_series(sheet, (struct figure_series){.label = "each run",
+                                                   .style = SERIES_STYLE_POINTS,
+                                                   .count = columns.count,
+                                                   .x = columns.run,
+                                                   .y = columns.own,
+                                                   .missing_is_told = true,
+                                                   .color_index = PLOT_COLOR_VARIANT});
+    sheet->figure.title = "what the runs of the search found";
+    sheet->figure.y_label =
+        throughput ? "throughput, of the best of the record (%)" : "speed, of the best of the record (%)";
+    sheet->figure.caption = sheet_text(
+        sheet, "%zu runs, %zu failed. Whether there is a better one than the record's best is not known. From %s; %s.",
+        columns.count, failed, path, plot_date(sheet));
     return status;
 }
 
@@ -147,74 +177,12 @@ enum status plot_regret(const struct plot_request *request, struct figure_sheet 
         return status;
     sheet->figure.title = "best found after so many runs";
     sheet->figure.x_label = "runs on the GPU";
+    sheet->figure.x_whole = true;
     sheet->figure.y_label = "best found, of the best there is (%)";
     sheet->figure.caption = sheet_text(sheet, "From %s; %s.", request->files[0], plot_date(sheet));
     status = csv_column(&table, "method") < 0 && csv_column(&table, "outcome") >= 0
                  ? fill_record(sheet, &table, request->files[0], error)
                  : fill_regret(sheet, &table, error);
     csv_table_release(&table);
-    return status == STATUS_OK ? sheet_check(sheet, error) : status;
-}
-
-static enum status add_scores(struct figure_sheet *sheet, const struct csv_table *table, size_t row, size_t group,
-                              int color, struct error *error)
-{
-    static const int levels[LEVELS] = {50, 68, 80, 90, 95};
-    static const char *const parts[] = {"", "lo_", "hi_"};
-    double *columns[4] = {0};
-    enum status status = STATUS_OK;
-
-    for (int c = 0; c < 4; c++)
-        columns[c] = sheet_numbers(sheet, LEVELS);
-    if (sheet->failed)
-        return sheet_check(sheet, error);
-    for (int i = 0; i < LEVELS; i++) {
-        columns[0][i] = levels[i] + 0.4 * color; /* beside each other */
-        for (int c = 0; c < 3 && status == STATUS_OK; c++) {
-            char name[64];
-            size_t column = 0;
-
-            (void)snprintf(name, sizeof name, "coverage_%d_%spercent", levels[i], parts[c]);
-            status = need_column(table, name, &column, error);
-            if (status == STATUS_OK)
-                status = csv_number(table, row, column, &columns[1 + c][i], error);
-        }
-    }
-    sheet_add_series(sheet, (struct figure_series){.label = sheet_text(sheet, "%s", csv_cell(table, row, group)),
-                                                   .style = SERIES_STYLE_POINTS,
-                                                   .count = LEVELS,
-                                                   .x = columns[0],
-                                                   .y = columns[1],
-                                                   .y_lo = columns[2],
-                                                   .y_hi = columns[3],
-                                                   .color_index = color});
-    return status;
-}
-
-enum status plot_scorecard(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
-{
-    struct csv_table table = {0};
-    size_t group = 0;
-    enum status status = read_table(request, &table, error);
-
-    if (status != STATUS_OK)
-        return status;
-    status = need_column(&table, "group", &group, error);
-    if (status == STATUS_OK && table.row_count == 0)
-        status = error_set_at(error, STATUS_BAD_DATA, table.file, 0, 0, "no rows");
-    for (size_t r = 0; r < table.row_count && r < GROUPS_MAX && status == STATUS_OK; r++)
-        status = add_scores(sheet, &table, r, group, (int)r, error);
-    const char *more = table.row_count > GROUPS_MAX
-                           ? sheet_text(sheet, " The first %d of %zu groups.", GROUPS_MAX, table.row_count)
-                           : "";
-    csv_table_release(&table);
-    sheet->figure.title = "coverage of frozen predictions";
-    sheet->figure.x_label = "level of the interval (%)";
-    sheet->figure.y_label = "measured inside (%)";
-    sheet->figure.diagonal = true;
-    sheet->figure.caption = sheet_text(sheet,
-                                       "On the line an interval keeps what it says; bars: 90 %% of the share.%s "
-                                       "From %s; %s.",
-                                       more, request->files[0], plot_date(sheet));
     return status == STATUS_OK ? sheet_check(sheet, error) : status;
 }

@@ -26,7 +26,7 @@ const struct plot_row plot_table[] = {
     {"errors", PLOT_NEEDS_FILES, "", plot_errors},
     {"saturation", PLOT_NEEDS_FILES, "device device-file", plot_saturation},
     {"regret", PLOT_NEEDS_FILES, "", plot_regret},
-    {"scorecard", PLOT_NEEDS_FILES, "", plot_scorecard},
+    {"scorecard", PLOT_NEEDS_LEDGER, "ledger", plot_scorecard},
 };
 const size_t plot_count = sizeof plot_table / sizeof plot_table[0];
 

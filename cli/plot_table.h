@@ -16,6 +16,7 @@ struct plot_request {
     const char *const *files;            /* borrowed */
     const struct text_list *variants;    /* --variant: more configurations beside each other; may be NULL */
     const char *x_variable, *y_variable; /* --x, --y; NULL: the figure chooses */
+    const char *ledger;                  /* --ledger, for the scorecard without a table; NULL: the default one */
     const struct gpu_device *device;     /* of --device, for figures without a question; may be NULL */
     struct device_catalogue *catalogue;  /* never NULL */
 };
@@ -23,7 +24,8 @@ struct plot_request {
 enum plot_needs {
     PLOT_NEEDS_SCENARIO,
     PLOT_NEEDS_FILES,
-    PLOT_NEEDS_EITHER /* a table (told by its ending .csv), else a scenario */
+    PLOT_NEEDS_LEDGER, /* a table, a ledger, or none: the default ledger */
+    PLOT_NEEDS_EITHER  /* a table (told by its ending .csv), else a scenario */
 };
 
 struct plot_row {
@@ -36,6 +38,8 @@ struct plot_row {
 };
 extern const struct plot_row plot_table[];
 extern const size_t plot_count;
+/* Whether a file is a ledger (SQLite), by its first bytes. */
+bool plot_file_is_ledger(const char *path);
 /* Row by name; STATUS_USAGE with near names. */
 MUST_CHECK enum status plot_find(const char *name, const struct plot_row **row, struct error *error);
 

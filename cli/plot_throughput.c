@@ -9,7 +9,8 @@
 #include "cli/plot_table.h"
 
 enum {
-    VARIANTS_MAX = 4 /* so many colours are left */
+    VARIANTS_MAX = 4, /* so many colours are left */
+    NAME_COLUMNS_MAX = 32
 };
 static const double SATURATION_SHARE = 0.9; /* of the most tokens per second on the curve */
 
@@ -30,7 +31,10 @@ static void read_estimate(const struct serving_estimate *estimate, bool step_tim
 struct side {
     bool variant, step_time;
     int color;
-    const char *label, *band_label; /* band_label: NULL for no band */
+    const char *label;
+    size_t count, told_count; /* what follows is filled by compute_side */
+    double *x, *y, *lo, *hi;
+    size_t *told;
 };
 
 static bool is_listed(const struct throughput_curve *curve, double concurrency)
@@ -41,51 +45,61 @@ static bool is_listed(const struct throughput_curve *curve, double concurrency)
     return false;
 }
 
-/* The law itself as a line, with its band beneath: between the listed concurrencies it is not straight. What was drawn
- * is left in *dense. */
-static enum status add_side(struct figure_sheet *sheet, struct question *question, const struct throughput_curve *curve,
-                            const struct side *side, struct throughput_curve *dense, struct error *error)
+/* The law itself: between the listed concurrencies it is not straight. It is left in *dense too. */
+static enum status compute_side(struct figure_sheet *sheet, struct question *question,
+                                const struct throughput_curve *curve, struct side *side, struct throughput_curve *dense,
+                                struct error *error)
 {
-    double *x = sheet_numbers(sheet, NUMBER_LIST_MAX), *y = sheet_numbers(sheet, NUMBER_LIST_MAX);
-    double *lo = sheet_numbers(sheet, NUMBER_LIST_MAX), *hi = sheet_numbers(sheet, NUMBER_LIST_MAX);
-    size_t *told = sheet_memory(sheet, NUMBER_LIST_MAX * sizeof *told), told_count = 0;
-    enum status status = sheet_check(sheet, error);
+    double **const members[] = {&side->x, &side->y, &side->lo, &side->hi};
+    enum status status;
 
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        *members[i] = sheet_numbers(sheet, NUMBER_LIST_MAX);
+    side->told = sheet_memory(sheet, NUMBER_LIST_MAX * sizeof *side->told);
+    status = sheet_check(sheet, error);
     if (status == STATUS_OK)
         status = throughput_curve_dense(question, curve, side->variant, dense, error);
     if (status != STATUS_OK)
         return status;
+    side->count = dense->count;
     for (size_t i = 0; i < dense->count; i++) {
         double values[3];
 
         read_estimate(side->variant ? &dense->points[i].variant : &dense->points[i].base, side->step_time, values);
-        x[i] = dense->points[i].concurrency;
-        y[i] = values[0];
-        lo[i] = values[1];
-        hi[i] = values[2];
-        if (is_listed(curve, x[i]))
-            told[told_count++] = i;
+        side->x[i] = dense->points[i].concurrency;
+        side->y[i] = values[0];
+        side->lo[i] = values[1];
+        side->hi[i] = values[2];
+        if (is_listed(curve, side->x[i]))
+            side->told[side->told_count++] = i;
     }
-    if (side->band_label != NULL)
-        sheet_add_series(sheet, (struct figure_series){.label = side->band_label,
-                                                       .style = SERIES_STYLE_BAND,
-                                                       .count = dense->count,
-                                                       .x = x,
-                                                       .y_lo = lo,
-                                                       .y_hi = hi,
-                                                       .told = told,
-                                                       .told_count = told_count,
-                                                       .color_index = side->color});
+    return STATUS_OK;
+}
+
+static void add_band(struct figure_sheet *sheet, const struct side *side, const char *label)
+{
+    sheet_add_series(sheet, (struct figure_series){.label = label,
+                                                   .style = SERIES_STYLE_BAND,
+                                                   .count = side->count,
+                                                   .x = side->x,
+                                                   .y_lo = side->lo,
+                                                   .y_hi = side->hi,
+                                                   .told = side->told,
+                                                   .told_count = side->told_count,
+                                                   .color_index = side->color});
+}
+
+static void add_line(struct figure_sheet *sheet, const struct side *side)
+{
     sheet_add_series(sheet,
                      (struct figure_series){.label = side->label,
-                                            .style = dense->count > 1 ? SERIES_STYLE_LINE : SERIES_STYLE_LINE_POINTS,
-                                            .count = dense->count,
-                                            .x = x,
-                                            .y = y,
-                                            .told = told,
-                                            .told_count = told_count,
+                                            .style = side->count > 1 ? SERIES_STYLE_LINE : SERIES_STYLE_LINE_POINTS,
+                                            .count = side->count,
+                                            .x = side->x,
+                                            .y = side->y,
+                                            .told = side->told,
+                                            .told_count = side->told_count,
                                             .color_index = side->color});
-    return STATUS_OK;
 }
 
 static void add_measured(struct figure_sheet *sheet, const struct serving_model *serving, bool step_time)
@@ -145,34 +159,77 @@ static const char *interval_label(struct figure_sheet *sheet, const struct quest
     return sheet_text(sheet, "%s %% interval", number_format_digits(100.0 * question->level, 4, percent));
 }
 
+/* A legend has no room for long names of several configurations: letters, told in the caption. */
+struct naming {
+    bool letters;
+    int count;
+    const char *told;
+};
+
+static bool needs_letters(const struct plot_request *request)
+{
+    const size_t variants = request->variants == NULL ? 0 : request->variants->count;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < variants; i++)
+        longest = strlen(request->variants->items[i]) > longest ? strlen(request->variants->items[i]) : longest;
+    return variants + (request->question->knobs_changed ? 1 : 0) > 1 && longest > NAME_COLUMNS_MAX;
+}
+
+static const char *name_of(struct figure_sheet *sheet, struct naming *naming, const char *changes)
+{
+    const char letter = (char)('A' + naming->count);
+
+    if (!naming->letters)
+        return changes;
+    naming->count++;
+    naming->told = sheet_text(sheet, "%s %c: %s.", naming->told, letter, changes);
+    return sheet_text(sheet, "variant %c", letter);
+}
+
+/* Bands beneath all lines. */
 static enum status fill(const struct plot_request *request, const struct throughput_curve *curve, bool step_time,
-                        struct figure_sheet *sheet, struct error *error)
+                        struct naming *naming, struct figure_sheet *sheet, struct error *error)
 {
     struct question *question = request->question;
     struct throughput_curve *dense = sheet_memory(sheet, sizeof *dense);
-    const bool known = question->step_interval_known;
-    bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
+    const bool variant = curve->has_variant && curve->variant_reason[0] == '\0';
     const char *band = interval_label(sheet, question);
-    const struct side base = {false, step_time, PLOT_COLOR_BASE, "base", known ? band : NULL};
-    const struct side changed = {true, step_time, PLOT_COLOR_VARIANT, plot_changes(sheet, question, question->values),
-                                 known ? "" : band};
+    struct side base = {.step_time = step_time, .color = PLOT_COLOR_BASE, .label = "base"};
+    struct side changed = {.variant = true, .step_time = step_time, .color = PLOT_COLOR_VARIANT};
     enum status status = sheet_check(sheet, error);
 
+    if (variant)
+        changed.label = name_of(sheet, naming, plot_changes(sheet, question, question->values));
     if (status == STATUS_OK && variant)
-        status = add_side(sheet, question, curve, &changed, dense, error);
+        status = compute_side(sheet, question, curve, &changed, dense, error);
     if (status == STATUS_OK)
-        status = add_side(sheet, question, curve, &base, dense, error);
+        status = compute_side(sheet, question, curve, &base, dense, error);
     if (status != STATUS_OK)
         return status;
+    if (variant)
+        add_band(sheet, &changed, question->step_interval_known ? "" : band);
+    if (question->step_interval_known)
+        add_band(sheet, &base, band);
+    if (variant)
+        add_line(sheet, &changed);
+    add_line(sheet, &base);
     add_marks(sheet, dense, step_time);
     sheet->figure.x_label = "concurrency (requests in the running batch)";
     sheet->figure.y_label = step_time ? "step time (ms)" : "throughput (tokens/s)";
     sheet->figure.y_from_zero = true;
+    return STATUS_OK;
+}
+
+static void describe(const struct plot_request *request, const struct throughput_curve *curve, bool step_time,
+                     const struct naming *naming, struct figure_sheet *sheet)
+{
+    const struct question *question = request->question;
+
     plot_describe(
         sheet, question, step_time ? "time of a decode step" : "throughput over concurrency",
-        sheet_text(sheet, "Step time: %s.%s%s", question->step_basis,
+        sheet_text(sheet, "Step time: %s.%s%s%s", question->step_basis, naming->told,
                    curve->variant_reason[0] == '\0' ? "" : " No figures for the variant: ", curve->variant_reason));
-    return STATUS_OK;
 }
 
 /* "num_warps=8,num_stages=3" onto values. */
@@ -196,7 +253,8 @@ static enum status read_variant(const struct question *question, const char *tex
 
 /* One more configuration beside base and question; the question is as before afterwards. */
 static enum status add_variant(const struct plot_request *request, size_t index, bool step_time,
-                               const struct serving_model *serving, struct figure_sheet *sheet, struct error *error)
+                               const struct serving_model *serving, struct naming *naming, struct figure_sheet *sheet,
+                               struct error *error)
 {
     struct question *question = request->question;
     struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve), *dense = sheet_memory(sheet, sizeof *dense);
@@ -217,10 +275,14 @@ static enum status add_variant(const struct plot_request *request, size_t index,
         status = error_set(error, STATUS_DOMAIN, "--variant %s: %s", request->variants->items[index],
                            curve->has_variant ? curve->variant_reason : "nothing differs from the base");
     if (status == STATUS_OK) {
-        const struct side side = {true, step_time, PLOT_COLOR_BEST + (int)index, plot_changes(sheet, question, values),
-                                  NULL};
+        struct side side = {.variant = true,
+                            .step_time = step_time,
+                            .color = PLOT_COLOR_BEST + (int)index,
+                            .label = name_of(sheet, naming, plot_changes(sheet, question, values))};
 
-        status = add_side(sheet, question, curve, &side, dense, error);
+        status = compute_side(sheet, question, curve, &side, dense, error);
+        if (status == STATUS_OK)
+            add_line(sheet, &side);
     }
     question_set_values(question, asked);
     return status;
@@ -232,6 +294,7 @@ static enum status make(const struct plot_request *request, bool step_time, stru
     struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve);
     struct serving_model *serving = sheet_memory(sheet, sizeof *serving);
     const size_t variants = request->variants == NULL ? 0 : request->variants->count;
+    struct naming naming = {.letters = needs_letters(request), .told = ""};
     enum status status = sheet_check(sheet, error);
 
     if (status != STATUS_OK)
@@ -242,11 +305,12 @@ static enum status make(const struct plot_request *request, bool step_time, stru
     status = throughput_curve_make(request->question, request->curve, curve, error);
     if (status != STATUS_OK)
         return status;
-    status = fill(request, curve, step_time, sheet, error);
+    status = fill(request, curve, step_time, &naming, sheet, error);
     for (size_t i = 0; i < variants && status == STATUS_OK; i++)
-        status = add_variant(request, i, step_time, serving, sheet, error);
+        status = add_variant(request, i, step_time, serving, &naming, sheet, error);
     if (status != STATUS_OK)
         return status;
+    describe(request, curve, step_time, &naming, sheet);
     add_measured(sheet, &request->question->serving, step_time);
     return sheet_check(sheet, error);
 }

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "base/text_buffer.h"
 #include "cli/program_version.h"
 
 enum {
     CONFIG_TEXT_SIZE = 1024
 };
+#define COMPILING_MATTERS 0.2 /* of the time that measuring takes; below it the order of runs stays free of clocks */
 
 static double now_s(void)
 {
@@ -125,6 +127,8 @@ void tune_kernels_release(struct tune_kernels *self)
     measure_predictor_free(self->predictor);
     scenario_evaluator_free(self->evaluator);
     free(self->result);
+    free(self->codes);
+    free(self->is_built);
     *self = (struct tune_kernels){0};
 }
 
@@ -164,21 +168,21 @@ static enum status config_at(struct tune_kernels *self, const double *values, st
     return status == STATUS_OK ? measure_config_parse(text, config, error) : status;
 }
 
-/* Settings that are compiled in are those of the configuration before. */
-static bool same_code(const struct measure_config *left, const struct measure_config *right)
+static uint64_t code_of(const struct measure_config *config)
 {
-    for (size_t i = 0; i < left->kernel->setting_count; i++) {
-        if (left->kernel->settings[i].compiled && left->values[i] != right->values[i]) {
-            return false;
+    uint64_t hash = HASH_START;
+    for (size_t i = 0; i < config->kernel->setting_count; i++) {
+        if (config->kernel->settings[i].compiled) {
+            hash = hash_bytes(hash, &config->values[i], sizeof config->values[i]);
         }
     }
-    return true;
+    return hash;
 }
 
 /* Without a compiler only what is built in or cached runs; neighbours in the space mostly share their code. */
 struct code_question {
     bool needed, asked, answer;
-    struct measure_config last;
+    uint64_t last;
 };
 
 static bool has_code(struct tune_kernels *self, struct code_question *code, const struct measure_config *config,
@@ -187,9 +191,9 @@ static bool has_code(struct tune_kernels *self, struct code_question *code, cons
     if (!code->needed) {
         return true;
     }
-    if (!code->asked || !same_code(&code->last, config)) {
+    if (!code->asked || code->last != code_of(config)) {
         code->asked = true;
-        code->last = *config;
+        code->last = code_of(config);
         code->answer = campaign_session_has_code(self->session, config);
     }
     if (!code->answer) {
@@ -214,12 +218,20 @@ enum status tune_kernels_narrow(void *context, const struct search_scenario *spa
     struct code_question code = {.needed = !self->is_fake && tune_kernels_facts(self)->compiler_major == 0};
     struct error reason = {0};
     size_t kept = 0;
+    self->codes = calloc(space->count, sizeof *self->codes);
+    self->is_built = calloc(space->count, sizeof *self->is_built);
+    if (self->codes == NULL || self->is_built == NULL) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for %zu configurations", space->count);
+    }
     for (size_t c = 0; c < space->count; c++) {
         struct measure_config config;
         keep[c] = config_at(self, space->values + c * space->variable_count, &config, &reason) == STATUS_OK &&
                   can_launch(self, &config, &reason) && has_code(self, &code, &config, &reason);
-        kept += keep[c];
+        if (keep[c]) {
+            self->codes[kept++] = code_of(&config);
+        }
     }
+    self->config_count = kept;
     return kept > 0 ? STATUS_OK
                     : error_set(error, reason.status == STATUS_MISSING ? STATUS_MISSING : STATUS_BAD_DATA,
                                 "none of %zu configurations can be built here, the last because: %s", space->count,
@@ -259,8 +271,33 @@ static void describe(struct tune_kernels *self, const struct measure_config *con
                    measure_config_format(config, text, sizeof text));
 }
 
-enum status tune_kernels_run(struct tune_kernels *self, const double *values, struct tune_measurement *measurement,
-                             struct error *error)
+static void note_cost(struct tune_kernels *self, uint32_t config)
+{
+    double compile_s, measure_s;
+    campaign_session_seconds(self->session, &compile_s, &measure_s);
+    self->measure_s += measure_s;
+    self->runs++;
+    if (self->is_built[config]) {
+        return;
+    }
+    self->compile_s += compile_s;
+    self->compiles++;
+    for (size_t c = 0; c < self->config_count; c++) {
+        self->is_built[c] = self->is_built[c] || self->codes[c] == self->codes[config];
+    }
+}
+
+void tune_kernels_costs(const struct tune_kernels *self, double *costs_s)
+{
+    const double measure_s = self->runs > 0 ? self->measure_s / (double)self->runs : 0;
+    const double compile_s = self->compiles > 0 ? self->compile_s / (double)self->compiles : 0;
+    for (size_t c = 0; c < self->config_count && compile_s > COMPILING_MATTERS * measure_s; c++) {
+        costs_s[c] = fmax(measure_s + (self->is_built[c] ? 0 : compile_s), 1e-6);
+    }
+}
+
+enum status tune_kernels_run(struct tune_kernels *self, uint32_t config_index, const double *values,
+                             struct tune_measurement *measurement, struct error *error)
 {
     struct measure_config config;
     *measurement = (struct tune_measurement){.outcome = "failed", .time_us = (double)NAN};
@@ -269,6 +306,7 @@ enum status tune_kernels_run(struct tune_kernels *self, const double *values, st
     if (status != STATUS_OK) {
         return status;
     }
+    note_cost(self, config_index);
     const struct measure_result *result = self->result;
     const struct measure_samples *samples = result->cold.count > 0 ? &result->cold : &result->warm;
     measurement->outcome = outcome_name(result->outcome);

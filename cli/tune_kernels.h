@@ -27,6 +27,11 @@ struct tune_kernels {
     struct measure_predictor *predictor;
     struct measure_result *result; /* of the last run */
     double opened_s;               /* when: everything since counts as spent */
+    uint64_t *codes;               /* of every configuration that stays: a hash of the settings that are compiled in */
+    bool *is_built;                /* its code was compiled by an earlier run */
+    size_t config_count;
+    double compile_s, measure_s; /* summed over compiles of new code, and over all runs */
+    size_t compiles, runs;
     bool is_fake;
     char source[160];     /* what the ledger calls this command: kernel and revision */
     char provenance[512]; /* of the last run */
@@ -52,6 +57,10 @@ MUST_CHECK enum status tune_kernels_take_scenario(struct tune_kernels *self, con
 MUST_CHECK enum status tune_kernels_narrow(void *context, const struct search_scenario *space, bool *keep,
                                            struct error *error);
 
+/* What runs cost by what runs have cost: less where another one has built their code. costs_s: of the configurations
+ * that stay, unchanged while compiling takes no time worth it, as where everything is built in. After a run. */
+void tune_kernels_costs(const struct tune_kernels *self, double *costs_s);
+
 struct tune_measurement {
     const char *outcome; /* "ok", "infeasible", "failed", "timeout"; static */
     double time_us;      /* NaN unless ok: inputs out of DRAM where the kernel has such samples, else warm */
@@ -60,8 +69,9 @@ struct tune_measurement {
     char note[200];
     const char *provenance; /* in the tune_kernels */
 };
-/* values: of all variables of the scenario. Samples stay valid until the next run. */
-MUST_CHECK enum status tune_kernels_run(struct tune_kernels *self, const double *values,
+/* config: index among those that stay, values: of all variables of the scenario there. Samples stay valid until the
+ * next run. */
+MUST_CHECK enum status tune_kernels_run(struct tune_kernels *self, uint32_t config, const double *values,
                                         struct tune_measurement *measurement, struct error *error);
 
 #endif

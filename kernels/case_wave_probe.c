@@ -43,11 +43,18 @@ static enum status plan_wave_probe(struct kernel_plan *plan, struct error *error
     return STATUS_OK;
 }
 
+/* The records are not compared: here they are those of a device whose SMs hold one CTA and take turns, for a launch
+ * that runs on no device at all. */
 static void reference_wave_probe(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX])
 {
-    uint32_t *written = buffers[1];
-    for (uint32_t i = 0; i < plan->stages[0].grid_x; i++)
+    uint64_t *record = buffers[0], hold_ns = (uint64_t)kernel_plan_value(plan, "hold_us") * 1000;
+    uint32_t *written = buffers[1], sms = plan->facts->sm_count > 0 ? plan->facts->sm_count : 1;
+    for (uint32_t i = 0; i < plan->stages[0].grid_x; i++, record += RECORD_WORDS) {
         written[i] = i;
+        record[0] = i % sms;
+        record[1] = record[3] = i / sms * hold_ns;
+        record[2] = record[4] = record[3] + hold_ns;
+    }
 }
 
 struct wave_event {
@@ -153,6 +160,19 @@ static void report_wave_probe(const struct kernel_plan *plan, void *const buffer
     free(freed);
 }
 
+static void list_ctas(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX], struct measure_cta *ctas)
+{
+    const uint64_t *records = buffers[0];
+    size_t grid = plan->stages[0].grid_x;
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < grid; i++)
+        first = records[i * RECORD_WORDS + 3] < first ? records[i * RECORD_WORDS + 3] : first;
+    for (size_t i = 0; i < grid; i++) {
+        const uint64_t *record = records + i * RECORD_WORDS;
+        ctas[i] = (struct measure_cta){(uint32_t)record[0], record[3] - first, record[4] - first};
+    }
+}
+
 const struct kernel_case_definition wave_probe_case = {
     .kernel = {"wave_probe", "where and when does every CTA run: residency, rounds, tail, launch rate",
                SETTINGS_OF(settings)},
@@ -161,4 +181,5 @@ const struct kernel_case_definition wave_probe_case = {
     .plan = plan_wave_probe,
     .reference = reference_wave_probe,
     .report = report_wave_probe,
+    .timeline = list_ctas,
 };

@@ -77,6 +77,8 @@ struct kernel_case_definition {
     /* Figures from the records and samples; may be NULL. */
     void (*report)(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX],
                    struct measure_result *result);
+    /* Every CTA's SM, start and stop out of the records, as many as stage 0 has CTAs; NULL: the kernel has none. */
+    void (*timeline)(const struct kernel_plan *plan, void *const buffers[KERNEL_BUFFERS_MAX], struct measure_cta *ctas);
 };
 
 /* All kernels, in the order of the list; ends with NULL. */

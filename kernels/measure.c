@@ -633,7 +633,34 @@ static enum status warm_up(struct run *run, struct error *error)
     return STATUS_OK;
 }
 
-static void measure_times(struct run *run)
+void measure_timeline_release(struct measure_timeline *timeline)
+{
+    free(timeline->ctas);
+    *timeline = (struct measure_timeline){0};
+}
+
+bool measure_kernel_has_timeline(const struct measure_kernel *kernel)
+{
+    return definition_of(kernel)->timeline != NULL;
+}
+
+static enum status keep_timeline(const struct run *run, struct error *error)
+{
+    const struct kernel_stage *stage = &run->plan.stages[0];
+    struct measure_timeline *timeline = run->options->timeline;
+    size_t count = (size_t)stage->grid_x * stage->grid_y;
+    if (!timeline || !run->plan.definition->timeline)
+        return STATUS_OK;
+    measure_timeline_release(timeline);
+    timeline->ctas = calloc(count, sizeof *timeline->ctas);
+    if (!timeline->ctas)
+        return error_set(error, STATUS_NO_MEMORY, "no memory for the timeline of %zu CTAs", count);
+    timeline->count = count;
+    run->plan.definition->timeline(&run->plan, run->host, timeline->ctas);
+    return STATUS_OK;
+}
+
+static enum status measure_times(struct run *run, struct error *failure)
 {
     struct device_backend *backend = &run->device->backend;
     struct error error = {0};
@@ -644,10 +671,13 @@ static void measure_times(struct run *run)
     else if (status == STATUS_OK)
         status = take_times(run, &error);
     backend->sense(backend->state, &run->result->after);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
         broke(run, status, &error);
-    else if (run->plan.definition->report)
+        return STATUS_OK;
+    }
+    if (run->plan.definition->report)
         run->plan.definition->report(&run->plan, run->host, run->result);
+    return keep_timeline(run, failure);
 }
 
 enum status measure_run(struct measure_device *device, const struct measure_config *config,
@@ -675,7 +705,7 @@ enum status measure_run(struct measure_device *device, const struct measure_conf
         if (allocate_sets(run))
             status = check_result(run, &right, error);
         if (status == STATUS_OK && right && !options->check_only)
-            measure_times(run);
+            status = measure_times(run, error);
     }
     free_sets(run);
     free(run);

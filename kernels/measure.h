@@ -137,13 +137,28 @@ struct measure_result {
     struct measure_figure figures[MEASURE_FIGURES_MAX];
 };
 
+/* Where and when one CTA ran, on the device's clock (%globaltimer) from the first start on. */
+struct measure_cta {
+    uint32_t sm; /* %smid */
+    uint64_t start_ns, stop_ns;
+};
+/* Zero-initialise; release with measure_timeline_release. ctas[i] is the CTA with the linear index i. */
+struct measure_timeline {
+    size_t count;
+    struct measure_cta *ctas;
+};
+void measure_timeline_release(struct measure_timeline *timeline);
+/* Whether a kernel writes down where and when its CTAs run. */
+bool measure_kernel_has_timeline(const struct measure_kernel *kernel);
+
 struct measure_options {
-    uint64_t seed;            /* of the inputs */
-    double seconds;           /* time to spend on samples of one configuration, about */
-    double target_fraction;   /* stop when the median is known this well */
-    uint32_t minimum_samples; /* at least 3 */
-    bool check_only;          /* correctness, no timing */
-    double maximum_error;     /* above it the outcome is WRONG */
+    uint64_t seed;                     /* of the inputs */
+    double seconds;                    /* time to spend on samples of one configuration, about */
+    double target_fraction;            /* stop when the median is known this well */
+    uint32_t minimum_samples;          /* at least 3 */
+    bool check_only;                   /* correctness, no timing */
+    double maximum_error;              /* above it the outcome is WRONG */
+    struct measure_timeline *timeline; /* filled with the last launch of a kernel that has one; NULL: not kept */
 };
 void measure_options_init(struct measure_options *options);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,29 +27,60 @@ static bool write_and_close(FILE *stream, const char *bytes, size_t length)
     return fclose(stream) == 0 && written;
 }
 
-/* Writes bytes to path whole or not at all: a new file beside it, then renamed. What is not a regular file (a device,
- * a pipe) is written in place, because renaming would replace it. */
+/* Signals that end the program wait while a file stands under its first name. */
+static void hold_signals(sigset_t *before)
+{
+    static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+    sigset_t held;
+
+    (void)sigemptyset(&held);
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        (void)sigaddset(&held, ending[i]);
+    (void)pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+/* What is not a regular file (a device, a pipe) is written in place, because renaming would replace it. */
+static bool write_in_place(const char *path, const char *bytes, size_t length)
+{
+    FILE *stream = fopen(path, "wbe");
+
+    return stream != NULL && write_and_close(stream, bytes, length);
+}
+
+/* A new file beside path, then renamed. Returns the reason of a failure in errno. */
+static bool write_beside(const char *path, const char *beside, const char *bytes, size_t length)
+{
+    const int descriptor = open(beside, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    const bool written = stream != NULL && write_and_close(stream, bytes, length) && rename(beside, path) == 0;
+    const int reason = errno;
+
+    if (stream == NULL && descriptor >= 0)
+        (void)close(descriptor);
+    if (!written && descriptor >= 0)
+        (void)unlink(beside);
+    errno = reason;
+    return written;
+}
+
 enum status figure_write_file(const char *path, const char *bytes, size_t length, struct error *error)
 {
     struct text_buffer beside = {0};
     struct stat target;
-    bool in_place = stat(path, &target) == 0 && !S_ISREG(target.st_mode), written = false;
-    FILE *stream = NULL;
-    int descriptor, reason;
+    sigset_t before;
+    bool written;
 
-    text_buffer_append_format(&beside, in_place ? "%s" : "%s.part-%ld", path, (long)getpid());
+    text_buffer_append_format(&beside, "%s.part-%ld", path, (long)getpid());
     if (beside.failed)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out while writing %s", path);
-    descriptor = open(beside.text, O_WRONLY | O_CLOEXEC | (in_place ? 0 : O_CREAT | O_EXCL), 0666);
-    if (descriptor >= 0)
-        stream = fdopen(descriptor, "wb");
-    if (stream != NULL)
-        written = write_and_close(stream, bytes, length) && (in_place || rename(beside.text, path) == 0);
-    reason = errno;
-    if (stream == NULL && descriptor >= 0)
-        (void)close(descriptor);
-    if (!written && !in_place && descriptor >= 0)
-        (void)unlink(beside.text);
+    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode)) {
+        written = write_in_place(path, bytes, length);
+    } else {
+        hold_signals(&before);
+        written = write_beside(path, beside.text, bytes, length);
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    const int reason = errno;
     text_buffer_release(&beside);
     if (!written)
         return error_set_at(error, STATUS_IO, path, 0, 0, "cannot be written: %s", strerror(reason));
@@ -91,7 +123,7 @@ static enum status keep(const struct figure *figure, const struct figure_options
     struct text_buffer script = {0}, csv = {0};
     enum status status;
 
-    figure_script_terminal(&script, options);
+    figure_script_terminal(&script, options, figure_frame_make(figure, options, found).rows);
     if (*extensions[options->output] != '\0')
         text_buffer_append_format(&script, "set output '%s.%s'\n", stem, extensions[options->output]);
     figure_script_body(&script, figure, options, found);
@@ -193,7 +225,7 @@ enum status figure_draw(const struct figure *figure, const struct figure_options
     if (!is_shown(options) && options->path == NULL)
         BUG("a figure file without a path");
     name_stem(options->path, stem);
-    figure_script_terminal(&script, options);
+    figure_script_terminal(&script, options, figure_frame_make(figure, options, &found).rows);
     figure_script_body(&script, figure, options, &found);
     status = run_gnuplot(&script, &drawing, error);
     if (status == STATUS_OK && options->keep_directory != NULL)
@@ -240,7 +272,7 @@ enum status figures_draw_svg(const struct figure *const *figures, const char *co
     char stem[64];
 
     svg.output = FIGURE_OUTPUT_SVG;
-    figure_script_terminal(&script, &svg);
+    figure_script_terminal(&script, &svg, 0);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = survey(figures[i], &found, error);
         if (status != STATUS_OK)

@@ -35,10 +35,14 @@ struct figure_series {
     const double *shade;       /* boxes: values on the figure's colour scale; NULL: one colour */
     const size_t *told;        /* which points a table of the numbers has, told_count of them; NULL: all */
     size_t told_count;
-    bool hatched;     /* boxes: a pattern instead of a colour */
-    bool small;       /* points as dots, for many rows */
-    bool second_axis; /* against the right-hand axis */
-    int color_index;  /* into the colour-blind safe palette; the same config keeps its index everywhere */
+    bool hatched;         /* boxes: a pattern instead of a colour */
+    bool small;           /* points as dots, for many rows */
+    bool bars_alone;      /* points with intervals: these alone, the points belong to another series */
+    bool missing_is_told; /* points that are not finite are meant and not counted as left out */
+    bool touching;        /* boxes that adjoin: drawn a little over each other, else their seams would shine through */
+    bool wide;            /* a line that is to be seen also beneath another */
+    bool second_axis;     /* against the right-hand axis */
+    int color_index;      /* into the colour-blind safe palette; the same config keeps its index everywhere */
 };
 
 /* A line across the figure. */
@@ -71,7 +75,8 @@ struct figure {
     const char *title, *x_label, *y_label, *caption; /* borrowed */
     const char *y2_label, *shade_label;              /* right-hand axis; colour scale; NULL = none */
     bool x_logarithmic, y_logarithmic, y_from_zero;
-    bool diagonal; /* the line y = x; both axes get the same range */
+    bool x_whole, y_whole; /* counts: labelled at whole numbers */
+    bool diagonal;         /* the line y = x; both axes get the same range */
     size_t series_count;
     const struct figure_series *series;
     size_t marker_count;
@@ -99,6 +104,7 @@ struct figure_options {
     bool unicode;               /* terminal: block characters where gnuplot has them (6 and newer) */
     bool dark;                  /* files: light on dark */
     bool no_caption;            /* files: the caption is told elsewhere */
+    bool narrow;                /* SVG: half as wide with letters as large, for a telephone's screen */
     unsigned width;             /* pixels of a PNG, which is then as high as fits; 0 = 1200 */
 };
 

@@ -8,10 +8,10 @@
 
 enum {
     RASTER_COLUMNS_MAX = 240,
-    RASTER_ROWS_MAX = 100,
-    AXIS_COLUMNS = 12, /* what axes, title and legend take of a terminal */
-    AXIS_ROWS = 9
+    RASTER_ROWS_MAX = 100
 };
+
+static const double SEAM = 0.4; /* of a box's height */
 
 static void append_number(struct text_buffer *script, double value)
 {
@@ -41,8 +41,10 @@ static void append_row(struct text_buffer *script, const struct figure *figure, 
         append_number(script, series->y == NULL ? 0.0 : series->y[i]);
     }
     if (series->y_lo != NULL && series->y_hi != NULL) {
+        const double over = series->touching ? SEAM * (series->y_hi[i] - series->y_lo[i]) : 0.0;
+
         append_number(script, series->y_lo[i]);
-        append_number(script, series->y_hi[i]);
+        append_number(script, series->y_hi[i] + over);
     }
     if (series->shade != NULL)
         append_number(script, series->shade[i]);
@@ -57,18 +59,19 @@ struct raster {
     char *cells; /* 0: nothing there */
 };
 
-/* Position in characters, fractional; axes are longer than 0. */
+/* Position in characters, fractional, inside of the border; axes are longer than 0. Character c stands in the middle of
+ * c + 0.5 and c + 1.5 of the steps from border to border. */
 static double place(double value, const struct figure_range *range, bool logarithmic, size_t cells)
 {
     double share = logarithmic ? log(value / range->lo) / log(range->hi / range->lo)
                                : (value - range->lo) / (range->hi - range->lo);
 
-    return fmax(0.0, fmin(1.0, share)) * (double)cells;
+    return fmax(0.0, fmin((double)cells, share * ((double)cells + 1.0) - 0.5));
 }
 
 static double value_at(double cell, const struct figure_range *range, bool logarithmic, size_t cells)
 {
-    double share = (cell + 0.5) / (double)cells;
+    double share = (cell + 1.0) / ((double)cells + 1.0);
 
     return logarithmic ? range->lo * pow(range->hi / range->lo, share) : range->lo + share * (range->hi - range->lo);
 }
@@ -140,11 +143,10 @@ static size_t clamp(size_t value, size_t least, size_t most)
 static size_t append_filled(struct text_buffer *script, const struct figure *figure, const struct figure_series *series,
                             const struct figure_options *options, const struct figure_drawable *found)
 {
-    size_t columns = options->columns == 0 ? TERMINAL_COLUMNS_DEFAULT : options->columns;
-    size_t lines = options->rows == 0 ? TERMINAL_ROWS_DEFAULT : options->rows;
+    const struct figure_frame frame = figure_frame_make(figure, options, found);
     struct raster raster = {
-        .columns = clamp(columns > AXIS_COLUMNS ? columns - AXIS_COLUMNS : 1, 8, RASTER_COLUMNS_MAX),
-        .rows = clamp(lines > AXIS_ROWS ? lines - AXIS_ROWS : 1, 4, RASTER_ROWS_MAX),
+        .columns = clamp(frame.plotted_columns > 2 ? frame.plotted_columns - 2 : 1, 8, RASTER_COLUMNS_MAX),
+        .rows = clamp(frame.plotted_rows > 2 ? frame.plotted_rows - 2 : 1, 4, RASTER_ROWS_MAX),
         .x = &found->x,
         .y = &found->y,
         .x_logarithmic = figure->x_logarithmic,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Lines across a figure and remarks at points, placed so that no text covers another. */
 #include <math.h>
+#include <stdint.h>
 
 #include "plots/figure_private.h"
 
 enum {
     PLACED_MAX = 128, /* texts that are kept apart; more are left out */
-    DIRECTIONS = 8
+    DIRECTIONS = 12
 };
 
 /* In shares of the plotted area, from its lower left corner. */
@@ -19,25 +20,21 @@ struct layout {
     const struct figure_options *options;
     const struct figure_drawable *found;
     double column, row; /* size of a character */
+    struct figure_ink ink;
     size_t count;
     struct place places[PLACED_MAX];
 };
 
-static double share_of(double value, const struct figure_range *range, bool logarithmic)
-{
-    if (logarithmic)
-        return log(value / range->lo) / log(range->hi / range->lo);
-    return (value - range->lo) / (range->hi - range->lo);
-}
-
 static bool is_free(const struct layout *layout, const struct place *place)
 {
+    const double air = figure_is_text(layout->options) ? layout->column : 0.0;
+
     if (place->left < 0.0 || place->right > 1.0 || place->bottom < 0.0 || place->top > 1.0)
         return false;
     for (size_t i = 0; i < layout->count; i++) {
         const struct place *other = &layout->places[i];
 
-        if (place->left < other->right && other->left < place->right && place->bottom < other->top &&
+        if (place->left < other->right + air && other->left < place->right + air && place->bottom < other->top &&
             other->bottom < place->top)
             return false;
     }
@@ -46,12 +43,29 @@ static bool is_free(const struct layout *layout, const struct place *place)
 
 static void layout_open(struct layout *layout)
 {
-    const struct figure_options *options = layout->options;
-    double columns = options->columns == 0 ? TERMINAL_COLUMNS_DEFAULT : (double)options->columns;
-    double rows = options->rows == 0 ? TERMINAL_ROWS_DEFAULT : (double)options->rows;
+    layout->column = layout->options->narrow ? 0.024 : 0.0125;
+    layout->row = layout->options->narrow ? 0.075 : 0.058;
+    if (figure_is_text(layout->options)) {
+        const struct figure_frame frame = figure_frame_make(layout->figure, layout->options, layout->found);
 
-    layout->column = figure_is_text(options) ? 1.0 / fmax(columns - 12.0, 8.0) : 0.0125;
-    layout->row = figure_is_text(options) ? 1.0 / fmax(rows - 9.0, 4.0) : 0.058;
+        layout->column = 1.0 / fmax((double)frame.plotted_columns - 1.0, 1.0);
+        layout->row = 1.0 / fmax((double)frame.plotted_rows - 1.0, 1.0);
+    }
+    figure_ink_make(&layout->ink, layout->figure, layout->found);
+}
+
+/* What a text covers whose first character stands at left, middle. In a terminal it stands in whole characters. */
+static struct place place_of(const struct layout *layout, double *left, double *middle, double width)
+{
+    double half_column = 0.0;
+
+    if (figure_is_text(layout->options)) {
+        *left = floor(*left / layout->column + 0.5) * layout->column;
+        *middle = floor(*middle / layout->row + 0.5) * layout->row;
+        half_column = 0.499 * layout->column;
+    }
+    return (struct place){*left - half_column, *middle - 0.499 * layout->row, *left + width - half_column,
+                          *middle + 0.499 * layout->row};
 }
 
 static void append_text(struct text_buffer *script, const struct layout *layout, const char *text, double left,
@@ -69,25 +83,38 @@ static void append_text(struct text_buffer *script, const struct layout *layout,
                                   figure_font_size(layout->options, 15.0));
 }
 
-/* Tries the candidates in turn: rows above or below the point, to the right or the left of it. */
+/* Of the candidates (rows above or below the point, to the right or the left of it) the first with the least of the
+ * figure under it. Returns false where every one lies over another text or outside, or has too much under it. */
 static bool put(struct text_buffer *script, struct layout *layout, const char *text, double x, double y,
-                const double shifts[][2], size_t shift_count)
+                const double shifts[][2], size_t shift_count, bool only_if_clear)
 {
-    double width = (double)script_text_columns(text) * layout->column;
+    const double width = (double)script_text_columns(text) * layout->column;
+    size_t least = SIZE_MAX;
+    struct place best = {0};
+    double best_left = 0.0, best_middle = 0.0;
 
-    for (size_t i = 0; i < 2 * shift_count; i++) {
+    for (size_t i = 0; i < 2 * shift_count && least > 0; i++) {
         const double *shift = shifts[i / 2];
         double left = i % 2 == 0 ? x + shift[0] * layout->column : x - shift[0] * layout->column - width;
         double middle = y + shift[1] * layout->row;
-        struct place place = {left, middle - 0.5 * layout->row, left + width, middle + 0.5 * layout->row};
+        const struct place place = place_of(layout, &left, &middle, width);
 
         if (!is_free(layout, &place))
             continue;
-        layout->places[layout->count++] = place;
-        append_text(script, layout, text, left, middle);
-        return true;
+        const size_t under = figure_ink_under(&layout->ink, place.left, place.bottom, place.right, place.top);
+        const size_t cost = under == 0 ? 0 : 3 * under + i; /* rather near than quite free */
+        if (cost < least) {
+            least = cost;
+            best = place;
+            best_left = left;
+            best_middle = middle;
+        }
     }
-    return false;
+    if (least == SIZE_MAX || (least > 0 && only_if_clear))
+        return false;
+    layout->places[layout->count++] = best;
+    append_text(script, layout, text, best_left, best_middle);
+    return true;
 }
 
 static void append_marker(struct text_buffer *script, struct layout *layout, const struct figure_marker *marker)
@@ -100,21 +127,24 @@ static void append_marker(struct text_buffer *script, struct layout *layout, con
 
     if (!figure_marker_is_drawable(figure, marker))
         return;
-    (void)number_format(marker->position, position);
-    if (marker->vertical)
-        text_buffer_append_format(script, "set arrow from first %s, graph 0 to first %s, graph 1", position, position);
-    else
-        text_buffer_append_format(script, "set arrow from graph 0, first %s to graph 1, first %s", position, position);
-    text_buffer_append_format(script, " nohead dashtype 3 linewidth 1.5 linecolor rgb '%s'\n", theme->muted);
+    if (!figure_is_text(layout->options)) {
+        (void)number_format(marker->position, position);
+        text_buffer_append_format(script,
+                                  marker->vertical ? "set arrow from first %s, graph 0 to first %s, graph 1"
+                                                   : "set arrow from graph 0, first %s to graph 1, first %s",
+                                  position, position);
+        text_buffer_append_format(script, " nohead dashtype 3 linewidth 1.5 linecolor rgb '%s'\n", theme->muted);
+    }
     if (marker->label == NULL || *marker->label == '\0')
         return;
     if (marker->vertical)
-        (void)put(script, layout, marker->label, share_of(marker->position, &layout->found->x, figure->x_logarithmic),
-                  0.96, beside, sizeof beside / sizeof beside[0]);
+        (void)put(script, layout, marker->label,
+                  figure_share(marker->position, &layout->found->x, figure->x_logarithmic), 0.96, beside,
+                  sizeof beside / sizeof beside[0], false);
     else
         (void)put(script, layout, marker->label, 0.02,
-                  share_of(marker->position, &layout->found->y, figure->y_logarithmic), along,
-                  sizeof along / sizeof along[0]);
+                  figure_share(marker->position, &layout->found->y, figure->y_logarithmic), along,
+                  sizeof along / sizeof along[0], false);
 }
 
 /* Not quite black and white: a page that turns ink and paper round must leave these as they are. */
@@ -137,19 +167,23 @@ static void append_inside(struct text_buffer *script, const struct layout *layou
         text_buffer_append(script, "\n");
     else
         text_buffer_append_format(script, " textcolor rgb '%s' font ',%.3g'\n", inside_color(layout, label),
-                                  figure_font_size(layout->options, 13.0));
+                                  figure_font_size(layout->options, layout->options->narrow ? 11.0 : 13.0));
 }
 
 static void append_remark(struct text_buffer *script, struct layout *layout, const struct figure_label *label)
 {
-    static const double around[DIRECTIONS][2] = {{0.8, 0.6},  {0.8, -0.6},  {0.8, 1.5}, {0.8, -1.5},
-                                                 {-4.0, 1.5}, {-4.0, -1.5}, {0.8, 2.5}, {0.8, -2.5}};
+    static const double around[DIRECTIONS][2] = {{0.8, 0.6}, {0.8, -0.6}, {-3.0, 0.9}, {-3.0, -0.9},
+                                                 {0.8, 1.2}, {0.8, -1.2}, {-4.0, 1.5}, {-4.0, -1.5},
+                                                 {0.8, 1.8}, {0.8, -1.8}, {0.8, 2.5},  {0.8, -2.5}};
+    static const double near[][2] = {{1.0, 1.0}, {1.0, -1.0}, {-2.0, 1.0}, {-2.0, -1.0}, {2.0, 0.0}};
     const struct figure *figure = layout->figure;
-    double x = share_of(label->x, &layout->found->x, figure->x_logarithmic);
-    double y = share_of(label->y, &layout->found->y, figure->y_logarithmic);
+    double x = figure_share(label->x, &layout->found->x, figure->x_logarithmic);
+    double y = figure_share(label->y, &layout->found->y, figure->y_logarithmic);
 
     if (isfinite(x) && isfinite(y))
-        (void)put(script, layout, label->text, x, y, around, DIRECTIONS);
+        (void)(figure_is_text(layout->options)
+                   ? put(script, layout, label->text, x, y, near, sizeof near / sizeof near[0], true)
+                   : put(script, layout, label->text, x, y, around, DIRECTIONS, false));
 }
 
 void figure_script_labels(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
@@ -166,4 +200,5 @@ void figure_script_labels(struct text_buffer *script, const struct figure *figur
         else if (!figure_is_text(options))
             append_inside(script, &layout, &figure->labels[i]);
     }
+    figure_ink_release(&layout.ink);
 }

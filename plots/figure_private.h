@@ -39,10 +39,14 @@ size_t figure_thinning_step(const struct figure_series *series);
 
 /* figure_text.c: text as gnuplot single-quoted strings, in which nothing but the quote has a meaning. */
 void script_append_quoted(struct text_buffer *script, const char *text);
-/* The same wrapped at spaces, as quoted lines each after ."\n". */
-void script_append_wrapped(struct text_buffer *script, const char *text, size_t columns);
+/* The same wrapped at spaces, as quoted lines each after ."\n"; the first after . alone where nothing stands before. */
+void script_append_wrapped(struct text_buffer *script, const char *text, size_t columns, bool is_first);
+/* How many lines script_append_wrapped makes. */
+size_t script_wrapped_lines(const char *text, size_t columns);
 /* Display columns: characters, not bytes. */
 size_t script_text_columns(const char *text);
+/* Bytes of the first so many characters. */
+size_t script_columns_bytes(const char *text, size_t columns);
 
 /* figure_theme.c */
 struct figure_theme {
@@ -50,12 +54,50 @@ struct figure_theme {
 };
 const struct figure_theme *figure_theme(bool dark);
 
-/* figure_script.c: `set terminal` alone, so that a kept script can name its output after it; and all that follows. */
-void figure_script_terminal(struct text_buffer *script, const struct figure_options *options);
+/* figure_script.c: `set terminal` alone, so that a kept script can name its output after it; and all that follows.
+ * rows: of a terminal, as figure_frame_make has them. */
+void figure_script_terminal(struct text_buffer *script, const struct figure_options *options, unsigned rows);
 /* A font's size as the output counts it: pixels in SVG, else points. */
 double figure_font_size(const struct figure_options *options, double pixels);
 void figure_script_body(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
                         const struct figure_drawable *found);
+/* figure_frame.c: how a terminal's characters are shared out. */
+struct figure_frame {
+    unsigned legend_rows;
+    unsigned left, right, top, bottom; /* margins around the plotted area, whose border belongs to it */
+    unsigned rows;                     /* of the whole figure */
+    unsigned plotted_columns, plotted_rows;
+    bool failed; /* memory ran out: sizes are a guess */
+};
+struct figure_frame figure_frame_make(const struct figure *figure, const struct figure_options *options,
+                                      const struct figure_drawable *found);
+size_t figure_title_columns(const struct figure_options *options);
+size_t figure_caption_columns(const struct figure_options *options);
+/* What the vertical axes show; and the caption with what was left out for want of room. */
+void figure_append_axes_text(struct text_buffer *text, const struct figure *figure,
+                             const struct figure_drawable *found);
+void figure_append_caption(struct text_buffer *caption, const struct figure *figure,
+                           const struct figure_options *options, const struct figure_drawable *found);
+
+/* figure_ticks.c: names, 1-2-5 or whole numbers, where the figure asks for them; else gnuplot's own choice. */
+void figure_script_ticks(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
+                         const struct figure_drawable *found);
+/* Whether the names along the x axis do not fit a terminal's width: letters stand for them, told in the caption. */
+bool figure_ticks_are_letters(const struct figure *figure, const struct figure_options *options);
+void figure_append_tick_letters(struct text_buffer *caption, const struct figure *figure);
+
+/* figure_ink.c: shares are of the plotted area, from its lower left corner. */
+struct figure_ink {
+    unsigned char *cells; /* NULL: nothing is known to be taken */
+};
+/* Position of a value on its axis, 0 to 1. */
+double figure_share(double value, const struct figure_range *range, bool logarithmic);
+/* Lines, symbols and markers; filled series are ground to write on. Release with figure_ink_release. */
+void figure_ink_make(struct figure_ink *ink, const struct figure *figure, const struct figure_drawable *found);
+/* How much lies under a rectangle; comparable within one figure. */
+size_t figure_ink_under(const struct figure_ink *ink, double left, double bottom, double right, double top);
+void figure_ink_release(struct figure_ink *ink);
+
 /* figure_labels.c */
 void figure_script_labels(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
                           const struct figure_drawable *found);
@@ -69,6 +111,26 @@ void figure_append_csv(struct text_buffer *csv, const struct figure *figure);
 static inline bool figure_is_text(const struct figure_options *options)
 {
     return options->output == FIGURE_OUTPUT_TERMINAL;
+}
+
+/* Size of an SVG; the fonts are made for FIGURE_PIXELS_WIDE: 9 pixels at half of it. */
+enum {
+    FIGURE_PIXELS_WIDE = 900,
+    FIGURE_PIXELS_HIGH = 600,
+    FIGURE_NARROW_WIDE = 480,
+    FIGURE_NARROW_HIGH = 460,
+    FIGURE_NARROW_TITLE_COLUMNS = 44
+};
+
+/* Of a terminal. */
+static inline unsigned figure_columns(const struct figure_options *options)
+{
+    return options->columns == 0 ? TERMINAL_COLUMNS_DEFAULT : options->columns;
+}
+
+static inline unsigned figure_rows(const struct figure_options *options)
+{
+    return options->rows == 0 ? TERMINAL_ROWS_DEFAULT : options->rows;
 }
 
 #endif

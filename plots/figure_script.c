@@ -6,11 +6,13 @@
 #include "plots/figure_private.h"
 
 enum {
-    PIXELS_WIDE = 900, /* of an SVG, and the size that the fonts are made for: 9 pixels at half of it */
-    PIXELS_HIGH = 600,
+    PIXELS_WIDE = FIGURE_PIXELS_WIDE,
+    PIXELS_HIGH = FIGURE_PIXELS_HIGH,
     PNG_WIDE = 1200,
     CAPTION_COLUMNS = 100,
-    TICK_COLUMNS_MAX = 64 /* longer row of labels along the x axis is written slanting */
+    LEGEND_COLUMNS = 84,
+    LEGEND_COLUMNS_NARROW = 38,
+    LEGEND_SAMPLE_COLUMNS = 12
 };
 
 /* A font's size as the terminal counts it: pixels in SVG, else points. */
@@ -25,10 +27,9 @@ static unsigned or_default(unsigned value, unsigned fallback)
 }
 
 /* Block characters where they are wanted and gnuplot has them: 6 and newer. */
-static void append_text_terminal(struct text_buffer *script, const struct figure_options *options)
+static void append_text_terminal(struct text_buffer *script, const struct figure_options *options, unsigned rows)
 {
-    unsigned columns = or_default(options->columns, TERMINAL_COLUMNS_DEFAULT);
-    unsigned rows = or_default(options->rows, TERMINAL_ROWS_DEFAULT);
+    const unsigned columns = figure_columns(options);
     const char *color = options->color ? "ansi256" : "mono";
 
     if (options->unicode)
@@ -41,35 +42,37 @@ static void append_text_terminal(struct text_buffer *script, const struct figure
     text_buffer_append(script, options->unicode ? "}\n" : "");
 }
 
-void figure_script_terminal(struct text_buffer *script, const struct figure_options *options)
+void figure_script_terminal(struct text_buffer *script, const struct figure_options *options, unsigned rows)
 {
     const char *background = figure_theme(options->dark)->background;
     unsigned width = or_default(options->width, PNG_WIDE);
     unsigned height = width * PIXELS_HIGH / PIXELS_WIDE;
+    const double scale = (double)width / PIXELS_WIDE;
 
     text_buffer_append(script, "set encoding utf8\n");
     switch (options->output) {
     case FIGURE_OUTPUT_PNG:
         text_buffer_append_format(script,
                                   "if (strstrt(GPVAL_TERMINALS, ' pngcairo ') > 0) {\n"
-                                  "    set terminal pngcairo noenhanced size %u,%u fontscale %.3g font 'Sans,13.5' "
-                                  "background rgb '%s'\n"
+                                  "    set terminal pngcairo noenhanced size %u,%u fontscale %.3g linewidth %.3g "
+                                  "pointscale %.3g font 'Sans,13.5' background rgb '%s'\n"
                                   "} else {\n"
                                   "    set terminal png noenhanced size %u,%u\n"
                                   "}\n",
-                                  width, height, (double)width / PIXELS_WIDE, background, width, height);
+                                  width, height, scale, scale, scale, background, width, height);
         break;
     case FIGURE_OUTPUT_SVG:
-        text_buffer_append_format(script,
-                                  "set terminal svg noenhanced size %d,%d font 'sans-serif,18' background rgb '%s'\n",
-                                  PIXELS_WIDE, PIXELS_HIGH, background);
+        text_buffer_append_format(
+            script, "set terminal svg noenhanced size %d,%d font 'sans-serif,%d' background rgb '%s'\n",
+            options->narrow ? FIGURE_NARROW_WIDE : PIXELS_WIDE, options->narrow ? FIGURE_NARROW_HIGH : PIXELS_HIGH,
+            options->narrow ? 16 : 18, background);
         break;
     case FIGURE_OUTPUT_PDF:
         text_buffer_append_format(
             script, "set terminal pdfcairo noenhanced size 9in,6in font 'Sans,13' background rgb '%s'\n", background);
         break;
     case FIGURE_OUTPUT_TERMINAL:
-        append_text_terminal(script, options);
+        append_text_terminal(script, options, rows);
         break;
     case FIGURE_OUTPUT_SIXEL:
         text_buffer_append_format(script,
@@ -83,62 +86,84 @@ void figure_script_terminal(struct text_buffer *script, const struct figure_opti
     }
 }
 
-/* Caption, and what was left out for want of room. */
 static void append_caption(struct text_buffer *script, const struct figure *figure,
                            const struct figure_options *options, const struct figure_drawable *found)
 {
+    const bool text = figure_is_text(options);
     struct text_buffer caption = {0};
-    size_t columns = CAPTION_COLUMNS;
 
-    if (figure_is_text(options))
-        columns = options->columns == 0   ? TERMINAL_COLUMNS_DEFAULT - 12
-                  : options->columns > 32 ? options->columns - 12
-                                          : 20;
-    text_buffer_append(&caption, figure->caption == NULL || options->no_caption ? "" : figure->caption);
-    if (found->thinned > 0)
-        text_buffer_append_format(&caption, "%sDrawn: %zu of %zu points, with least and most of every run.",
-                                  caption.length > 0 ? " " : "", found->thinned, found->thinned_from);
-    if (figure_is_text(options) && found->shade.lo <= found->shade.hi)
-        text_buffer_append_format(&caption, "%s0 is %.4g, 9 is %.4g %s.", caption.length > 0 ? " " : "",
-                                  found->shade.lo, found->shade.hi,
-                                  figure->shade_label == NULL ? "" : figure->shade_label);
+    figure_append_caption(&caption, figure, options, found);
     if (caption.length > 0) {
-        text_buffer_append(script, figure_is_text(options) ? "" : ".\"\\n\"");
-        script_append_wrapped(script, caption.text, columns);
+        text_buffer_append(script, text ? "" : ".\"\\n\"");
+        script_append_wrapped(script, caption.text, text ? figure_caption_columns(options) : CAPTION_COLUMNS, false);
     }
     script->failed = script->failed || caption.failed;
     text_buffer_release(&caption);
 }
 
+/* A terminal writes nothing beside the axes: what they show stands in the title's second line. */
+static void append_text_title(struct text_buffer *script, const struct figure *figure,
+                              const struct figure_options *options, const struct figure_drawable *found)
+{
+    const size_t columns = figure_title_columns(options);
+    struct text_buffer axes = {0};
+
+    figure_append_axes_text(&axes, figure, found);
+    text_buffer_append(script, "set title ''");
+    script_append_wrapped(script, figure->title == NULL ? "" : figure->title, columns, true);
+    if (axes.length > 0)
+        script_append_wrapped(script, axes.text, columns, false);
+    script->failed = script->failed || axes.failed;
+    text_buffer_release(&axes);
+}
+
 static void append_titles(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
                           const struct figure_drawable *found)
 {
-    const struct figure_theme *theme = figure_theme(options->dark);
-    const double small = figure_font_size(options, 15.0);
-    bool text = figure_is_text(options);
+    const char *ink = figure_theme(options->dark)->ink;
 
-    text_buffer_append(script, "set title ");
-    script_append_quoted(script, figure->title);
-    if (!text)
-        text_buffer_append_format(script, " textcolor rgb '%s'", theme->ink);
-    text_buffer_append(script, "\nset xlabel ");
+    if (figure_is_text(options)) {
+        append_text_title(script, figure, options, found);
+        text_buffer_append(script, "\nset xlabel ");
+        script_append_quoted(script, figure->x_label);
+        append_caption(script, figure, options, found);
+        return;
+    }
+    text_buffer_append(script, "set title ''");
+    script_append_wrapped(script, figure->title == NULL ? "" : figure->title,
+                          options->narrow ? FIGURE_NARROW_TITLE_COLUMNS : 4 * CAPTION_COLUMNS, true);
+    text_buffer_append_format(script, " textcolor rgb '%s'\nset xlabel ", ink);
     script_append_quoted(script, figure->x_label);
     append_caption(script, figure, options, found);
-    if (!text)
-        text_buffer_append_format(script, " textcolor rgb '%s' font ',%.3g'", theme->ink, small);
-    text_buffer_append(script, "\nset ylabel ");
+    text_buffer_append_format(script, " textcolor rgb '%s' font ',%.3g'\nset ylabel ", ink,
+                              figure_font_size(options, 15.0));
     script_append_quoted(script, figure->y_label);
-    if (!text)
-        text_buffer_append_format(script, " textcolor rgb '%s'", theme->ink);
-    text_buffer_append(script, "\nset key outside top center horizontal noenhanced");
-    if (!text)
+    text_buffer_append_format(script, " textcolor rgb '%s'", ink);
+}
+
+/* Legend, grid, border. */
+static void append_frame(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
+                         const struct figure_drawable *found)
+{
+    const struct figure_theme *theme = figure_theme(options->dark);
+    const double small = figure_font_size(options, 15.0);
+
+    if (figure_is_text(options)) {
+        const struct figure_frame frame = figure_frame_make(figure, options, found);
+
         text_buffer_append_format(script,
-                                  " textcolor rgb '%s' font ',%.3g'\n"
-                                  "set grid linetype 1 linewidth 0.7 linecolor rgb '%s'\nset pointsize %.3g\n"
-                                  "set border %d linecolor rgb '%s'\nset tics nomirror textcolor rgb '%s' font ',%.3g'",
-                                  theme->ink, small, theme->grid, options->output == FIGURE_OUTPUT_SVG ? 0.9 : 1.4,
-                                  found->y2.lo <= found->y2.hi ? 11 : 3, theme->ink, theme->ink, small);
-    text_buffer_append(script, "\n");
+                                  "\nset key outside top center vertical maxrows %u samplen 1 width 1 noenhanced\n"
+                                  "set lmargin %u\nset rmargin %u\nset tmargin %u\nset bmargin %u\n",
+                                  frame.legend_rows > 0 ? frame.legend_rows : 1, frame.left, frame.right, frame.top,
+                                  frame.bottom);
+        return;
+    }
+    text_buffer_append_format(script,
+                              "\nset key outside top center horizontal noenhanced textcolor rgb '%s' font ',%.3g'\n"
+                              "set grid linetype 1 linewidth 0.7 linecolor rgb '%s'\nset pointsize %.3g\n"
+                              "set border %d linecolor rgb '%s'\nset tics nomirror textcolor rgb '%s' font ',%.3g'\n",
+                              theme->ink, small, theme->grid, options->output == FIGURE_OUTPUT_SVG ? 0.9 : 1.2,
+                              found->y2.lo <= found->y2.hi ? 11 : 3, theme->ink, theme->ink, small);
 }
 
 static void append_range(struct text_buffer *script, const char *axis, struct figure_range range, bool logarithmic)
@@ -151,36 +176,18 @@ static void append_range(struct text_buffer *script, const char *axis, struct fi
                               number_format_digits(range.hi, 12, hi));
 }
 
-static void append_ticks(struct text_buffer *script, char axis, const struct figure_tick *ticks, size_t count)
-{
-    size_t columns = 0;
-    char number[32];
-
-    if (count == 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        columns += script_text_columns(ticks[i].label) + 1;
-    text_buffer_append_format(script, "set %ctics %s (", axis,
-                              axis == 'x' && columns > TICK_COLUMNS_MAX ? "rotate by 55 right" : "norotate");
-    for (size_t i = 0; i < count; i++) {
-        text_buffer_append(script, i == 0 ? "" : ", ");
-        script_append_quoted(script, ticks[i].label);
-        text_buffer_append_format(script, " %s", number_format_digits(ticks[i].position, 12, number));
-    }
-    text_buffer_append(script, ")\n");
-}
-
 static void append_second_axis(struct text_buffer *script, const struct figure *figure,
                                const struct figure_options *options, const struct figure_drawable *found)
 {
     if (found->y2.lo > found->y2.hi)
         return;
     append_range(script, "y2", found->y2, false);
-    text_buffer_append(script, "set ytics nomirror\nset y2tics\nset y2label ");
+    text_buffer_append(script, "set ytics nomirror\nset y2tics\n");
+    if (figure_is_text(options))
+        return;
+    text_buffer_append(script, "set y2label ");
     script_append_quoted(script, figure->y2_label);
-    if (!figure_is_text(options))
-        text_buffer_append_format(script, " textcolor rgb '%s'", figure_theme(options->dark)->ink);
-    text_buffer_append(script, "\n");
+    text_buffer_append_format(script, " textcolor rgb '%s'\n", figure_theme(options->dark)->ink);
 }
 
 /* Lightness rises along it, so that it also reads without colour. */
@@ -241,14 +248,13 @@ static void append_boxes(struct text_buffer *script, const struct figure_series 
                                   "fillcolor palette",
                                   index);
     else if (series->hatched)
-        text_buffer_append_format(script,
-                                  "$series%zu using 1:2:3:4:5:6 with boxxyerror fillstyle pattern 4 linecolor rgb '%s'",
-                                  index, theme->muted);
+        text_buffer_append_format(
+            script, "$series%zu using 1:2:3:4:5:6 with boxxyerror fillstyle transparent pattern 4 linecolor rgb '%s'",
+            index, theme->muted);
     else
-        text_buffer_append_format(script,
-                                  "$series%zu using 1:2:3:4:5:6 with boxxyerror fillstyle solid 0.85 noborder "
-                                  "linecolor rgb '%s'",
-                                  index, figure_color(series->color_index, options->dark));
+        text_buffer_append_format(
+            script, "$series%zu using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '%s'", index,
+            figure_color(series->color_index, options->dark));
 }
 
 static void append_curve(struct text_buffer *script, const struct figure_series *series, size_t index,
@@ -256,21 +262,33 @@ static void append_curve(struct text_buffer *script, const struct figure_series 
 {
     /* gnuplot's filled shapes, one for each colour: what has the same colour has the same shape too. */
     static const unsigned shapes[FIGURE_COLORS] = {13, 9, 5, 11, 15, 5, 7};
-    bool bars = series->style == SERIES_STYLE_POINTS && series->y_lo != NULL && series->y_hi != NULL;
-    unsigned kind = (unsigned)index + 1;
-    const char *with = "lines linewidth 2.5";
+    const bool bars = series->style == SERIES_STYLE_POINTS && series->y_lo != NULL && series->y_hi != NULL;
+    const char *color = figure_color(series->color_index, options->dark), *with = "lines linewidth 2.5";
+    const unsigned kind = (unsigned)index + 1;
 
+    if (bars) { /* a symbol in the legend alone: the bar would run over the lines above and below */
+        text_buffer_append_format(script,
+                                  "$series%zu using 1:2:3:4 with yerrorbars linewidth 1.5 linetype %u "
+                                  "pointsize 0 linecolor rgb '%s' notitle%s",
+                                  index, kind, color, series->bars_alone ? "" : ", ");
+        if (series->bars_alone) {
+            text_buffer_append_format(script, ", NaN with lines linewidth 1.5 linetype %u linecolor rgb '%s'", kind,
+                                      color);
+            return;
+        }
+    }
     if (series->style == SERIES_STYLE_POINTS)
-        with = bars ? "yerrorbars linewidth 1.5" : "points";
+        with = "points";
     else if (series->style == SERIES_STYLE_LINE_POINTS)
         with = "linespoints linewidth 2.5";
     else if (series->style == SERIES_STYLE_STEPS)
-        with = "steps linewidth 2.5";
+        with = series->wide ? "steps linewidth 5" : "steps linewidth 2.5";
     else if (series->style == SERIES_STYLE_DASHED)
         with = "lines linewidth 2.5 dashtype 2";
-    text_buffer_append_format(script, "$series%zu using %s %swith %s linetype %u linecolor rgb '%s'", index,
-                              bars ? "1:2:3:4" : "1:2", series->second_axis ? "axes x1y2 " : "", with, kind,
-                              figure_color(series->color_index, options->dark));
+    else if (series->wide)
+        with = "lines linewidth 5";
+    text_buffer_append_format(script, "$series%zu using 1:2 %swith %s linetype %u linecolor rgb '%s'", index,
+                              series->second_axis ? "axes x1y2 " : "", with, kind, color);
     if (series->small && !figure_is_text(options))
         text_buffer_append(script, " pointtype 7 pointsize 0.3");
     else if (series->style == SERIES_STYLE_POINTS || series->style == SERIES_STYLE_LINE_POINTS)
@@ -278,6 +296,25 @@ static void append_curve(struct text_buffer *script, const struct figure_series 
             script, " pointtype %u",
             figure_is_text(options) ? kind
                                     : shapes[((series->color_index % FIGURE_COLORS) + FIGURE_COLORS) % FIGURE_COLORS]);
+}
+
+/* gnuplot leaves out the whole legend where one entry is wider than the figure: a long one is cut. */
+static void append_legend_text(struct text_buffer *script, const char *label, const struct figure_options *options)
+{
+    const size_t room = figure_is_text(options) ? figure_columns(options) - LEGEND_SAMPLE_COLUMNS
+                        : options->narrow       ? LEGEND_COLUMNS_NARROW
+                                                : LEGEND_COLUMNS;
+    struct text_buffer cut = {0};
+
+    if (script_text_columns(label) <= room) {
+        script_append_quoted(script, label);
+        return;
+    }
+    text_buffer_append_bytes(&cut, label, script_columns_bytes(label, room - 3));
+    text_buffer_append(&cut, "...");
+    script_append_quoted(script, cut.text == NULL ? "" : cut.text);
+    script->failed = script->failed || cut.failed;
+    text_buffer_release(&cut);
 }
 
 static void append_series(struct text_buffer *script, const struct figure_series *series, size_t index,
@@ -297,16 +334,55 @@ static void append_series(struct text_buffer *script, const struct figure_series
         text_buffer_append(script, " notitle");
     } else {
         text_buffer_append(script, " title ");
-        script_append_quoted(script, series->label);
+        append_legend_text(script, series->label, options);
     }
+}
+
+/* Lines across a terminal's figure, character by character: gnuplot draws its arrows a row too high there. */
+static void append_text_marker(struct text_buffer *script, struct text_buffer *plot, const struct figure *figure,
+                               size_t index, const struct figure_frame *frame, const struct figure_drawable *found)
+{
+    const struct figure_marker *marker = &figure->markers[index];
+    const unsigned steps = (marker->vertical ? frame->plotted_rows : frame->plotted_columns) - 1;
+    const struct figure_range *along = marker->vertical ? &found->y : &found->x;
+    const bool logarithmic = marker->vertical ? figure->y_logarithmic : figure->x_logarithmic;
+    char position[32], place[32];
+
+    (void)number_format(marker->position, position);
+    text_buffer_append_format(script, "$marker%zu << end_of_marker\n", index);
+    for (unsigned i = 1; i < steps; i++) {
+        const double share = (double)i / steps;
+
+        (void)number_format(logarithmic ? along->lo * pow(along->hi / along->lo, share)
+                                        : along->lo + share * (along->hi - along->lo),
+                            place);
+        text_buffer_append_format(script, "%s %s\n", marker->vertical ? position : place,
+                                  marker->vertical ? place : position);
+    }
+    text_buffer_append(script, "end_of_marker\n");
+    text_buffer_append_format(plot, "$marker%zu using 1:2 with points pointtype '%c' linecolor rgb '%s' notitle, ",
+                              index, marker->vertical ? '|' : '-', figure_theme(false)->muted);
+}
+
+static void append_text_markers(struct text_buffer *script, struct text_buffer *plot, const struct figure *figure,
+                                const struct figure_options *options, const struct figure_drawable *found)
+{
+    const struct figure_frame frame = figure_frame_make(figure, options, found);
+
+    for (size_t m = 0; m < figure->marker_count; m++)
+        if (figure_marker_is_drawable(figure, &figure->markers[m]))
+            append_text_marker(script, plot, figure, m, &frame, found);
 }
 
 static void append_plot(struct text_buffer *script, const struct figure *figure, const struct figure_options *options,
                         const struct figure_drawable *found)
 {
     struct text_buffer plot = {0};
-    const char *separator = "plot ";
+    const char *separator = "";
 
+    text_buffer_append(&plot, "plot ");
+    if (figure_is_text(options))
+        append_text_markers(script, &plot, figure, options, found);
     for (size_t s = 0; s < figure->series_count; s++) {
         if (figure_script_data(script, figure, s, options, found) == 0)
             continue; /* gnuplot takes an empty block for a mistake */
@@ -328,11 +404,11 @@ void figure_script_body(struct text_buffer *script, const struct figure *figure,
 {
     text_buffer_append(script, "reset\nset encoding utf8\n");
     append_titles(script, figure, options, found);
+    append_frame(script, figure, options, found);
     append_range(script, "x", found->x, figure->x_logarithmic);
     append_range(script, "y", found->y, figure->y_logarithmic);
-    append_ticks(script, 'x', figure->x_ticks, figure->x_tick_count);
-    append_ticks(script, 'y', figure->y_ticks, figure->y_tick_count);
     append_second_axis(script, figure, options, found);
+    figure_script_ticks(script, figure, options, found);
     append_shades(script, figure, options, found);
     figure_script_labels(script, figure, options, found);
     append_plot(script, figure, options, found);

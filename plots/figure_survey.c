@@ -99,8 +99,12 @@ static bool is_filled_figure(const struct figure *figure)
     return figure->series_count > 0;
 }
 
-static bool has_vertical_label(const struct figure *figure)
+/* Texts that stand above the points or at the top of a line. */
+static bool has_text_above(const struct figure *figure)
 {
+    for (size_t i = 0; i < figure->label_count; i++)
+        if (!figure->labels[i].inside)
+            return true;
     for (size_t m = 0; m < figure->marker_count; m++)
         if (figure->markers[m].vertical && figure->markers[m].label != NULL && *figure->markers[m].label != '\0')
             return true;
@@ -125,7 +129,7 @@ static void settle_ranges(const struct figure *figure, struct figure_drawable *f
         pad(&found->y2, false, found->y2.lo >= 0.0, 0.15);
     }
     pad(&found->x, figure->x_logarithmic, false, 0.04);
-    if (has_vertical_label(figure) && !figure->y_logarithmic) /* room above for the text */
+    if (has_text_above(figure) && !figure->y_logarithmic) /* room above for the text */
         found->y.hi += 0.12 * (found->y.hi - found->y.lo);
     pad(&found->y, figure->y_logarithmic, figure->y_from_zero && found->y.lo >= 0.0, 0.06);
 }
@@ -142,7 +146,7 @@ struct figure_drawable figure_survey(const struct figure *figure)
 
         for (size_t i = 0; i < series->count; i++) {
             if (!figure_point_is_drawable(figure, series, i)) {
-                found.left_out++;
+                found.left_out += !series->missing_is_told;
                 continue;
             }
             drawable++;

@@ -37,27 +37,48 @@ static bool continues_character(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-void script_append_wrapped(struct text_buffer *script, const char *text, size_t columns)
+/* Bytes of the first line. */
+static size_t line_length(const char *text, size_t columns)
 {
-    while (*text != '\0') {
-        size_t length = strlen(text), end = length;
-        char line[512];
+    size_t length = strlen(text), end;
 
-        columns = columns < sizeof line ? columns : sizeof line - 1;
-        if (length > columns) {
-            for (end = columns; end > 0 && text[end] != ' '; end--)
-                ;
-            if (end == 0) /* one long word: cut it, but not inside a character */
-                for (end = columns; end > 1 && continues_character(text[end]); end--)
-                    ;
-        }
+    if (length <= columns)
+        return length;
+    for (end = columns; end > 0 && text[end] != ' '; end--)
+        ;
+    if (end == 0) /* one long word: cut it, but not inside a character */
+        for (end = columns; end > 1 && continues_character(text[end]); end--)
+            ;
+    return end;
+}
+
+void script_append_wrapped(struct text_buffer *script, const char *text, size_t columns, bool is_first)
+{
+    char line[512];
+
+    columns = columns < sizeof line ? columns : sizeof line - 1;
+    while (*text != '\0') {
+        const size_t end = line_length(text, columns);
+
         memcpy(line, text, end);
         line[end] = '\0';
-        text_buffer_append(script, ".\"\\n\".");
+        text_buffer_append(script, is_first ? "." : ".\"\\n\".");
+        is_first = false;
         script_append_quoted(script, line);
         text += end;
         text += strspn(text, " ");
     }
+}
+
+size_t script_wrapped_lines(const char *text, size_t columns)
+{
+    size_t lines = 0;
+
+    for (; *text != '\0'; lines++) {
+        text += line_length(text, columns);
+        text += strspn(text, " ");
+    }
+    return lines;
 }
 
 size_t script_text_columns(const char *text)
@@ -67,4 +88,13 @@ size_t script_text_columns(const char *text)
     for (; text != NULL && *text != '\0'; text++)
         columns += !continues_character(*text);
     return columns;
+}
+
+size_t script_columns_bytes(const char *text, size_t columns)
+{
+    size_t bytes = 0;
+
+    for (; text[bytes] != '\0' && (columns > 0 || continues_character(text[bytes])); bytes++)
+        columns -= !continues_character(text[bytes]);
+    return bytes;
 }

@@ -17,6 +17,8 @@ draw throughput throughput $scenario -s num_warps=8
 draw waves waves $scenario
 draw heatmap heatmap $scenario --x TARGET_CTAS --y num_stages
 draw timeline timeline $scenario
+draw timeline_measured timeline $data/wave_timeline.csv
+draw roofline roofline occam-gqa-decode
 draw parity parity $data/sparse_decode.csv
 draw saturation saturation $data/bandwidth_stream.csv $data/bandwidth_gather.csv
 echo "figures are in $IMAGES"

@@ -72,6 +72,10 @@ static bool parse_iso(const char *at, double *seconds)
     }
     time.tm_year -= 1900;
     time.tm_mon--;
+    struct tm noon = {.tm_year = time.tm_year, .tm_mon = time.tm_mon, .tm_mday = time.tm_mday, .tm_hour = 12};
+    if (timegm(&noon) < 0 || noon.tm_mon != time.tm_mon) { /* February 30 became a day of March */
+        return false;
+    }
     *seconds = (double)timegm(&time) + fraction;
     return take_zone(at, seconds);
 }

@@ -519,10 +519,12 @@ static enum status read_serving(const char *path, struct csv_table *table, struc
     return status;
 }
 
-/* JSON begins with a brace or a bracket. */
+/* JSON begins with a brace or a bracket. What a pipe gives can be read once only, so it is not looked into: it is CSV.
+ */
 static bool looks_like_json(const char *path)
 {
-    FILE *stream = fopen(path, "rb");
+    struct stat status;
+    FILE *stream = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
     int byte = ' ';
     while (stream != NULL && (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t')) {
         byte = fgetc(stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What PTX and SASS listings share: names of operations, release. */
+ * What PTX and SASS listings share: names of operations, growing, release. */
 #include "evidence/code/code_listing.h"
 
 #include <stdlib.h>
@@ -26,4 +26,22 @@ void code_listing_release(struct code_listing *listing)
         free(listing->arena);
     }
     memset(listing, 0, sizeof *listing);
+}
+
+void *code_grown(void *array, size_t count, size_t more, size_t *capacity, size_t size)
+{
+    if (*capacity >= count && *capacity - count >= more) {
+        return array;
+    }
+    size_t wanted = *capacity == 0 ? 64 : *capacity, bytes;
+    while (wanted < count || wanted - count < more) {
+        if (__builtin_mul_overflow(wanted, 2, &wanted)) {
+            return NULL;
+        }
+    }
+    void *grown = __builtin_mul_overflow(wanted, size, &bytes) ? NULL : realloc(array, bytes);
+    if (grown != NULL) {
+        *capacity = wanted;
+    }
+    return grown;
 }

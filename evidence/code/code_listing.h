@@ -137,4 +137,8 @@ struct code_listing {
 };
 void code_listing_release(struct code_listing *listing);
 
+/* For readers of listings: the array with room for `more` items behind the first count; NULL without memory, and the
+ * array as it was. */
+void *code_grown(void *array, size_t count, size_t more, size_t *capacity, size_t size);
+
 #endif

@@ -91,7 +91,7 @@ static enum status read_targets(struct ptx_body *body)
         const struct ptx_slice word = ptx_word(reader);
         if (word.length > 0) {
             struct ptx_slice *names =
-                ptx_grown(body->target_names, body->target_name_count, 1, &body->target_name_capacity, sizeof *names);
+                code_grown(body->target_names, body->target_name_count, 1, &body->target_name_capacity, sizeof *names);
             if (names == NULL) {
                 return STATUS_NO_MEMORY;
             }
@@ -102,7 +102,7 @@ static enum status read_targets(struct ptx_body *body)
             break;
         }
     }
-    struct ptx_target_list *lists = ptx_grown(body->lists, body->list_count, 1, &body->list_capacity, sizeof *lists);
+    struct ptx_target_list *lists = code_grown(body->lists, body->list_count, 1, &body->list_capacity, sizeof *lists);
     if (lists == NULL) {
         return STATUS_NO_MEMORY;
     }

@@ -79,8 +79,6 @@ struct ptx_body {
 };
 
 /* ---- ptx_operands.c */
-/* The array with room for `more`, or NULL and the array as it was. */
-void *ptx_grown(void *array, size_t count, size_t more, size_t *capacity, size_t size);
 /* A register that this scope knows by the name from now on. STATUS_NO_MEMORY. */
 MUST_CHECK enum status ptx_new_register(struct ptx_body *body, struct ptx_slice name, uint32_t depth, uint32_t *number);
 /* 0 if the word is no register. STATUS_NO_MEMORY. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Table of PTX mnemonics (PTX ISA 9.0, chapter 9). */
+ * What PTX mnemonics mean, by kind and modifiers (PTX ISA 9.0, chapter 9). */
 #include "evidence/code/ptx_instruction.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "evidence/code/ptx_opcodes.h"
 
 bool ptx_slice_is(struct ptx_slice slice, const char *text)
 {
@@ -65,17 +67,9 @@ static const struct type_row types[] = {
     {"ue8m0", TYPE_NARROW, 1, 1},  {"ue8m0x2", TYPE_NARROW, 2, 2},
 };
 
-static int compare_slice(struct ptx_slice key, const char *name)
-{
-    const size_t length = strlen(name);
-    const size_t common = key.length < length ? key.length : length;
-    const int order = memcmp(key.text, name, common);
-    return order != 0 ? order : key.length < length ? -1 : key.length > length;
-}
-
 static int compare_type(const void *key, const void *row)
 {
-    return compare_slice(*(const struct ptx_slice *)key, ((const struct type_row *)row)->name);
+    return ptx_slice_compare(*(const struct ptx_slice *)key, ((const struct type_row *)row)->name);
 }
 
 static const struct type_row *type_of(struct ptx_slice part)
@@ -450,164 +444,19 @@ static void other(const struct ptx_mnemonic *mnemonic, struct ptx_meaning *meani
     meaning->op = CODE_OP_OTHER;
 }
 
-struct mnemonic_row {
-    const char *name;
-    void (*read)(const struct ptx_mnemonic *mnemonic, struct ptx_meaning *meaning);
-};
-
-/* By name, in order: looked up by halving. */
-static const struct mnemonic_row rows[] = {
-    {"abs", arithmetic},
-    {"activemask", vote},
-    {"add", arithmetic},
-    {"addc", integer},
-    {"alloca", other},
-    {"and", integer},
-    {"applypriority", nothing},
-    {"atom", atomic},
-    {"bar", barrier},
-    {"barrier", barrier},
-    {"bfe", integer},
-    {"bfi", integer},
-    {"bfind", integer},
-    {"bmsk", integer},
-    {"bra", branch},
-    {"brev", integer},
-    {"brkpt", nothing},
-    {"brx", branch},
-    {"call", call},
-    {"clusterlaunchcontrol", nothing},
-    {"clz", integer},
-    {"cnot", integer},
-    {"copysign", arithmetic},
-    {"cos", special},
-    {"cp", copy},
-    {"createpolicy", other},
-    {"cvt", convert},
-    {"cvta", move},
-    {"discard", nothing},
-    {"div", divide},
-    {"dp2a", integer},
-    {"dp4a", integer},
-    {"elect", other},
-    {"ex2", exponential},
-    {"exit", leave},
-    {"fence", fence},
-    {"fma", arithmetic},
-    {"fns", integer},
-    {"getctarank", integer},
-    {"griddepcontrol", nothing},
-    {"isspacep", integer},
-    {"istypep", integer},
-    {"ld", load},
-    {"ldmatrix", matrix_move},
-    {"ldu", load},
-    {"lg2", special},
-    {"lop3", integer},
-    {"mad", arithmetic},
-    {"mad24", integer},
-    {"madc", integer},
-    {"mapa", integer},
-    {"match", vote},
-    {"max", arithmetic},
-    {"mbarrier", mbarrier},
-    {"membar", fence},
-    {"min", arithmetic},
-    {"mma", mma},
-    {"mov", mov},
-    {"movmatrix", move},
-    {"mul", arithmetic},
-    {"mul24", integer},
-    {"multimem", multimem},
-    {"nanosleep", nothing},
-    {"neg", arithmetic},
-    {"not", integer},
-    {"or", integer},
-    {"pmevent", nothing},
-    {"popc", integer},
-    {"prefetch", nothing},
-    {"prefetchu", nothing},
-    {"prmt", integer},
-    {"rcp", special},
-    {"red", atomic},
-    {"redux", vote},
-    {"rem", integer},
-    {"ret", leave},
-    {"rsqrt", special},
-    {"sad", integer},
-    {"selp", arithmetic},
-    {"set", arithmetic},
-    {"setmaxnreg", nothing},
-    {"setp", arithmetic},
-    {"shf", integer},
-    {"shfl", shuffle},
-    {"shl", integer},
-    {"shr", integer},
-    {"sin", special},
-    {"slct", arithmetic},
-    {"sqrt", special},
-    {"st", store},
-    {"stackrestore", nothing},
-    {"stacksave", other},
-    {"stmatrix", matrix_move},
-    {"sub", arithmetic},
-    {"subc", integer},
-    {"suld", other},
-    {"suq", other},
-    {"sured", nothing},
-    {"sust", nothing},
-    {"szext", integer},
-    {"tanh", special},
-    {"tcgen05", tcgen05},
-    {"tensormap", nothing},
-    {"testp", arithmetic},
-    {"tex", other},
-    {"tld4", other},
-    {"trap", leave},
-    {"txq", other},
-    {"vabsdiff", integer},
-    {"vabsdiff2", integer},
-    {"vabsdiff4", integer},
-    {"vadd", integer},
-    {"vadd2", integer},
-    {"vadd4", integer},
-    {"vavrg2", integer},
-    {"vavrg4", integer},
-    {"vmad", integer},
-    {"vmax", integer},
-    {"vmax2", integer},
-    {"vmax4", integer},
-    {"vmin", integer},
-    {"vmin2", integer},
-    {"vmin4", integer},
-    {"vote", vote},
-    {"vset", integer},
-    {"vset2", integer},
-    {"vset4", integer},
-    {"vshl", integer},
-    {"vshr", integer},
-    {"vsub", integer},
-    {"vsub2", integer},
-    {"vsub4", integer},
-    {"wgmma", wgmma},
-    {"wmma", wmma},
-    {"xor", integer},
-};
-
-static int compare_row(const void *key, const void *row)
-{
-    return compare_slice(*(const struct ptx_slice *)key, ((const struct mnemonic_row *)row)->name);
-}
+#define READER_ENTRY(name, function) [PTX_KIND_##name] = function,
+static void (*const readers[PTX_KIND_COUNT])(const struct ptx_mnemonic *mnemonic,
+                                             struct ptx_meaning *meaning) = {PTX_KIND_LIST(READER_ENTRY)};
+#undef READER_ENTRY
 
 void ptx_meaning_of(const struct ptx_mnemonic *mnemonic, struct ptx_meaning *meaning)
 {
     memset(meaning, 0, sizeof *meaning);
     meaning->written = 1;
     meaning->op = CODE_OP_OTHER;
-    const struct mnemonic_row *row =
-        bsearch(&mnemonic->parts[0], rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row);
-    if (row != NULL) {
+    enum ptx_kind kind;
+    if (ptx_opcode_find(mnemonic->parts[0], &kind)) {
         meaning->known = true;
-        row->read(mnemonic, meaning);
+        readers[kind](mnemonic, meaning);
     }
 }

@@ -12,7 +12,7 @@ static enum status push(struct ptx_body *body, uint32_t number, uint16_t *count,
         item->operands_cut = true;
         return STATUS_OK;
     }
-    uint32_t *pool = ptx_grown(body->pool, body->pool_count, 1, &body->pool_capacity, sizeof *pool);
+    uint32_t *pool = code_grown(body->pool, body->pool_count, 1, &body->pool_capacity, sizeof *pool);
     if (pool == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -193,7 +193,7 @@ static enum status keep_branch(struct ptx_body *body, const struct code_instruct
         return STATUS_OK;
     }
     struct ptx_pending *pending =
-        ptx_grown(body->pending, body->pending_count, 1, &body->pending_capacity, sizeof *pending);
+        code_grown(body->pending, body->pending_count, 1, &body->pending_capacity, sizeof *pending);
     if (pending == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -255,7 +255,7 @@ enum status ptx_read_item(struct ptx_body *body, struct ptx_slice word, uint32_t
                        "only the first %d instructions of the file were read", PTX_INSTRUCTIONS_MAX);
         return STATUS_OK;
     }
-    struct code_instruction *items = ptx_grown(body->items, body->count, 2, &body->capacity, sizeof *items);
+    struct code_instruction *items = code_grown(body->items, body->count, 2, &body->capacity, sizeof *items);
     if (items == NULL) {
         return STATUS_NO_MEMORY;
     }

@@ -87,15 +87,12 @@ struct header {
 
 static bool add_parameter(struct header *header, struct ptx_slice name)
 {
-    if (header->count == header->capacity) {
-        const size_t capacity = header->capacity == 0 ? 32 : header->capacity * 2;
-        struct ptx_slice *larger = realloc(header->parameters, capacity * sizeof *larger);
-        if (larger == NULL) {
-            return false;
-        }
-        header->parameters = larger;
-        header->capacity = capacity;
+    struct ptx_slice *larger =
+        code_grown(header->parameters, header->count, 1, &header->capacity, sizeof *header->parameters);
+    if (larger == NULL) {
+        return false;
     }
+    header->parameters = larger;
     header->parameters[header->count++] = name;
     return true;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evidence/code/code_listing.h"
+
 struct ptx_undo {
     uint32_t name; /* index */
     uint32_t next; /* 1 + index */
@@ -68,23 +70,9 @@ static bool grow_slots(struct ptx_names *names)
     return true;
 }
 
-/* The array with room for one more, or NULL and the array as it was. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return array;
-    }
-    const size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
-    void *larger = wanted > UINT32_MAX / 2 ? NULL : realloc(array, wanted * size);
-    if (larger != NULL) {
-        *capacity = wanted;
-    }
-    return larger;
-}
-
 static struct ptx_name *name_of(struct ptx_names *names, enum ptx_name_kind kind, struct ptx_slice slice)
 {
-    struct ptx_name *room = grown(names->names, names->name_count, &names->name_capacity, sizeof *room);
+    struct ptx_name *room = code_grown(names->names, names->name_count, 1, &names->name_capacity, sizeof *room);
     if (room == NULL) {
         return NULL;
     }
@@ -106,9 +94,9 @@ enum status ptx_names_bind(struct ptx_names *names, enum ptx_name_kind kind, str
 {
     struct ptx_name *name = name_of(names, kind, slice);
     struct ptx_binding *bindings =
-        grown(names->bindings, names->binding_count, &names->binding_capacity, sizeof *bindings);
+        code_grown(names->bindings, names->binding_count, 1, &names->binding_capacity, sizeof *bindings);
     names->bindings = bindings != NULL ? bindings : names->bindings;
-    struct ptx_undo *all = grown(names->undo, names->undo_count, &names->undo_capacity, sizeof *all);
+    struct ptx_undo *all = code_grown(names->undo, names->undo_count, 1, &names->undo_capacity, sizeof *all);
     names->undo = all != NULL ? all : names->undo;
     if (name == NULL || bindings == NULL || all == NULL) {
         return STATUS_NO_MEMORY;

@@ -5,22 +5,6 @@
 
 #include "evidence/code/ptx_body_private.h"
 
-void *ptx_grown(void *array, size_t count, size_t more, size_t *capacity, size_t size)
-{
-    if (*capacity - count >= more && array != NULL) {
-        return array;
-    }
-    size_t wanted = *capacity == 0 ? 256 : *capacity * 2;
-    while (wanted - count < more) {
-        wanted *= 2;
-    }
-    void *larger = realloc(array, wanted * size);
-    if (larger != NULL) {
-        *capacity = wanted;
-    }
-    return larger;
-}
-
 /* ---- names ----------------------------------------------------------------------------------------------------- */
 static enum code_special special_of(struct ptx_slice word)
 {
@@ -62,7 +46,7 @@ static struct ptx_slice range_prefix(struct ptx_slice word)
 enum status ptx_new_register(struct ptx_body *body, struct ptx_slice name, uint32_t depth, uint32_t *number)
 {
     *number = ++body->listing->register_count;
-    unsigned char *spaces = ptx_grown(body->spaces, *number, 1, &body->space_capacity, 1);
+    unsigned char *spaces = code_grown(body->spaces, *number, 1, &body->space_capacity, 1);
     if (spaces == NULL) {
         return STATUS_NO_MEMORY;
     }

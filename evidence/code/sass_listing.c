@@ -27,20 +27,6 @@ void sass_mark(struct code_listing *listing, const char *format, unsigned line)
     }
 }
 
-/* Room for one more item; NULL without memory, the array stays. */
-static void *grow(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return array;
-    }
-    size_t wanted = *capacity == 0 ? 64 : *capacity * 2, bytes;
-    void *grown = __builtin_mul_overflow(wanted, size, &bytes) ? NULL : realloc(array, bytes);
-    if (grown != NULL) {
-        *capacity = wanted;
-    }
-    return grown;
-}
-
 /* --- functions ------------------------------------------------------------------------------------------------------
  */
 
@@ -104,7 +90,7 @@ static enum status end_function(struct sass_reader *reader)
     }
     check_end(listing);
     struct code_listing *functions =
-        grow(file->functions, file->function_count, &reader->function_capacity, sizeof *functions);
+        code_grown(file->functions, file->function_count, 1, &reader->function_capacity, sizeof *functions);
     if (functions == NULL) {
         return sass_no_memory(reader);
     }
@@ -199,7 +185,7 @@ static enum status read_label(struct sass_reader *reader, struct sass_slice line
         return STATUS_OK;
     }
     struct sass_label *labels =
-        grow(function->labels, function->label_count, &function->label_capacity, sizeof *labels);
+        code_grown(function->labels, function->label_count, 1, &function->label_capacity, sizeof *labels);
     if (labels == NULL) {
         return sass_no_memory(reader);
     }
@@ -211,13 +197,14 @@ static enum status read_label(struct sass_reader *reader, struct sass_slice line
 static bool make_room(struct sass_builder *function)
 {
     size_t capacity = function->capacity;
-    struct sass_place *places = grow(function->places, function->listing.count, &capacity, sizeof *function->places);
+    struct sass_place *places =
+        code_grown(function->places, function->listing.count, 1, &capacity, sizeof *function->places);
     if (places == NULL) {
         return false;
     }
     function->places = places;
     struct code_instruction *items =
-        grow(function->listing.items, function->listing.count, &function->capacity, sizeof *items);
+        code_grown(function->listing.items, function->listing.count, 1, &function->capacity, sizeof *items);
     if (items == NULL) {
         return false;
     }

@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 static const uint64_t ones = 0x0101010101010101U;
 
@@ -36,11 +39,16 @@ static inline bool is_space(char c)
     return (unsigned char)c <= ' ';
 }
 
+/* The high bit of each byte that is none. */
+static inline uint64_t no_spaces(uint64_t word)
+{
+    return (((word & ones * 0x7f) + ones * 0x5f) | word) & (ones << 7);
+}
+
 static inline const char *skip_spaces(const char *at, const char *end)
 {
     while (end - at >= 8 && is_space(*at)) {
-        uint64_t word = load_word(at), others = ((word & ones * 0x7f) + ones * 0x5f) | word; /* high bit: above ' ' */
-        others &= ones << 7;
+        uint64_t others = no_spaces(load_word(at));
         if (others != 0) {
             return at + first_byte(others);
         }
@@ -55,6 +63,16 @@ static inline const char *skip_spaces(const char *at, const char *end)
 /* The first quote or backslash; end if there is none. */
 static inline const char *find_quote(const char *at, const char *end)
 {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int found = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+        if (found != 0) {
+            return at + __builtin_ctz((unsigned)found);
+        }
+    }
+#endif
     for (; end - at >= 8; at += 8) {
         uint64_t word = load_word(at), found = find_byte(word, '"') | find_byte(word, '\\');
         if (found != 0) {
@@ -139,6 +157,14 @@ static const char *plain_end(const char *at, const char *end)
     const char *stop = at;
     if (*at == '"' || *at == '{' || *at == '[') {
         return NULL;
+    }
+    for (; end - stop >= 8; stop += 8) {
+        uint64_t word = load_word(stop);
+        uint64_t found = find_byte(word, ',') | find_byte(word, '}') | (no_spaces(word) ^ (ones << 7));
+        if (found != 0) {
+            stop += first_byte(found);
+            return stop > at ? stop : NULL;
+        }
     }
     while (stop < end && *stop != ',' && *stop != '}' && !is_space(*stop)) {
         stop++;

@@ -99,13 +99,23 @@ static const struct yaml_node *own_table(const struct scenario_reader *reader, c
     return reader->tables != NULL ? yaml_find(reader->tables, name) : NULL;
 }
 
+static enum status parse_own_table(const struct scenario_reader *reader, const struct yaml_node *own,
+                                   struct csv_table *table)
+{
+    char shown[1024];
+    (void)snprintf(shown, sizeof shown, "%.800s, table %.200s", reader->scenario->path, own->key);
+    const char *kept = arena_copy_text(&reader->scenario->arena, shown, strlen(shown));
+    return kept != NULL ? csv_parse(own->text, strlen(own->text), kept, table, reader->error)
+                        : reader_no_memory(reader);
+}
+
 enum status scenario_read_table(const struct scenario_reader *reader, const struct yaml_node *node,
                                 struct csv_table *table)
 {
     const struct scenario *scenario = reader->scenario;
     const struct yaml_node *own = own_table(reader, node->text);
     if (own != NULL) {
-        return csv_parse(own->text, strlen(own->text), own->key, table, reader->error);
+        return parse_own_table(reader, own, table);
     }
     char path[1024];
     const char *prefix = scenario->directory != NULL && node->text[0] != '/' ? scenario->directory : "";

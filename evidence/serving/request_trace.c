@@ -242,7 +242,9 @@ static bool date_parse(const char *text, double *whole_s, double *fraction_s)
     if (!digits(&text, 2, &hour) || *text++ != ':' || !digits(&text, 2, &minute) || *text++ != ':' ||
         !digits(&text, 2, &second))
         return false;
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60)
+        return false;
+    if (day > days_of(month < 12 ? year : year + 1, month % 12 + 1, 1) - days_of(year, month, 1))
         return false;
     *fraction_s = 0.0;
     if (*text == '.')

@@ -94,6 +94,16 @@ START_TEST(shift_is_measured)
     assert_close_rel(after.bias_log - before.bias_log, log(1.25), 1e-9);
     ck_assert_double_eq_tol(after.bias_sigma, before.bias_sigma, 1e-12);
     ck_assert(before.holds && !after.holds && after.biased);
+    /* One false alarm in a hundred: 2.58 standard deviations either way. */
+    static const double sigmas[] = {-2.7, -2.45, 2.45, 2.7};
+    for (size_t k = 0; k < 4; k++) {
+        const double factor = exp(sigmas[k] * before.bias_sigma - after.bias_log);
+        for (size_t i = 0; i < rows.count; i++)
+            rows.rows[i].time_s *= factor;
+        ck_assert_int_eq(calibration_drift_judge(device, &calibration, rows.rows, rows.count, &after, &error),
+                         STATUS_OK);
+        ck_assert_msg(after.biased == (fabs(sigmas[k]) > 2.58), "%g", sigmas[k]);
+    }
 }
 END_TEST
 

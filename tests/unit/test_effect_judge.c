@@ -142,6 +142,16 @@ START_TEST(reverts)
     samples.variant = off;
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     ck_assert_int_eq(verdict.outcome, EFFECT_NOT_RESTORED);
+    /* The margin is a factor, either way: with 50 %, 0.6 of the speed is farther off than 1.45 times as much. */
+    const double slow[] = {507, 507.5, 506.5}, fast[] = {1225, 1226, 1224};
+    options.margin = 0.5;
+    samples.variant = slow;
+    ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
+    ck_assert_int_eq(verdict.outcome, EFFECT_NOT_RESTORED);
+    samples.variant = fast;
+    ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
+    ck_assert_int_eq(verdict.outcome, EFFECT_RESTORED);
+    options.margin = 0.02;
     samples = (struct effect_samples){base, &vague, 1, 1, false, 0};
     ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
     ck_assert_int_eq(verdict.outcome, EFFECT_INCONCLUSIVE); /* single runs cannot show sameness within 2 % */

@@ -157,6 +157,7 @@ START_TEST(wrong_dates_and_json_are_named)
 {
     static const char *const texts[] = {
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-16 18:15:46,1,1\n",
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-02-29 18:15:46,1,1\n",
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16,1,1\n",
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46+1,1,1\n",
         "TIMESTAMP,ContextTokens,GeneratedTokens\n12.5,1,1\n",

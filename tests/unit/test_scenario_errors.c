@@ -55,6 +55,9 @@ static const struct {
     unsigned line, column;
     const char *fragment;
 } bad[] = {
+    /* tables within */
+    {HEAD "tables: [a]\n" KERNEL, 3, 9, "tables"},
+    {HEAD "tables: {a.csv: {b: 1}}\n" KERNEL, 3, 17, "block of CSV text"},
     /* the file as such */
     {"", 1, 1, "empty"},
     {"# a comment\n\n", 1, 1, "empty"},

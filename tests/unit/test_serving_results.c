@@ -142,6 +142,28 @@ START_TEST(chunks_are_not_tokens)
 }
 END_TEST
 
+/* Engines merge a few gaps: up to one and a half tokens in a chunk the gap is still the step (STEP-20). */
+START_TEST(half_a_token_more_is_still_a_step)
+{
+    static const struct {
+        double itl_ms, step_ms;
+        const char *source;
+    } cases[] = {{14.9, 14.0, "median ITL"}, {15.1, 9.5, "median TPOT"}};
+    for (size_t i = 0; i < 2; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text,
+                       "{\"max_concurrency\": 8, \"duration\": 60.0, \"completed\": 160, \"output_throughput\": 800.0, "
+                       "\"total_token_throughput\": 1600.0, \"mean_ttft_ms\": 100.0, \"mean_tpot_ms\": 10.0, "
+                       "\"median_tpot_ms\": 9.5, \"mean_itl_ms\": %g, \"median_itl_ms\": 14.0}\n",
+                       cases[i].itl_ms);
+        const struct serving_result *point = must_parse(text, "out.json", 1);
+        assert_close_rel(point->step_time_ms, cases[i].step_ms, 1e-12);
+        ck_assert_str_eq(point->step_source, cases[i].source);
+        release();
+    }
+}
+END_TEST
+
 START_TEST(speculative_decoding_steps_are_longer_than_tokens)
 {
     const struct serving_result *point =
@@ -586,6 +608,7 @@ static void add_tests(TCase *tests)
     tcase_add_test(tests, vllm_arrays_and_lines);
     tcase_add_test(tests, details_of_single_requests_are_passed_over);
     tcase_add_test(tests, chunks_are_not_tokens);
+    tcase_add_test(tests, half_a_token_more_is_still_a_step);
     tcase_add_test(tests, speculative_decoding_steps_are_longer_than_tokens);
     tcase_add_test(tests, mixing_client_limit_and_units_are_told);
     tcase_add_test(tests, one_batch_in_process_and_over_a_server);

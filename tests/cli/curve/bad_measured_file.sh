@@ -13,3 +13,5 @@ for row in 8,1e300 1e9,20 8,1e-9; do
     printf 'concurrency,step_ms\n1,20\n%s\n' "$row" > "$SCRATCH/odd.csv"
     "$OCCAM" curve dsv4-flash-sparse-decode --measured "$SCRATCH/odd.csv" 2>&1 | sed "s|$SCRATCH/||"
 done
+printf 'concurrency,tok_s\n1,100\n8,400\n' | "$OCCAM" curve --measured /dev/stdin
+echo "exit $?"

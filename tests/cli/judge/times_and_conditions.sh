@@ -27,3 +27,5 @@ for metric in bandwidth_gb_s images_s GFLOP_s elapsed_s postprocess_s decode_lat
     printf '%s\n200\n201\n199\n' "$metric" > b.csv
     "$OCCAM" judge a.csv b.csv --metric "$metric" --claim raises | grep -E '^(Result|supported|refuted)'
 done
+printf 'tok_s\n110\n111\n' > variant.csv
+printf 'tok_s\n100\n101\n' | "$OCCAM" judge /dev/stdin variant.csv --claim raises | sed -n 1p
