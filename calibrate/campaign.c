@@ -357,6 +357,14 @@ enum status campaign_run(const struct campaign_plan *plan, const struct campaign
 /* ---- one configuration at a time ----------------------------------------------------------------------------------
  */
 
+/* What a worker that found no GPU may have left: nothing in it. */
+static void remove_directory(const struct campaign_options *options)
+{
+    if (options->cache_directory)
+        (void)rmdir(options->cache_directory);
+    (void)rmdir(options->directory);
+}
+
 enum status campaign_session_open(const struct campaign_options *options, const struct measure_kernel *kernel,
                                   struct campaign_session **session, struct error *error)
 {
@@ -366,7 +374,11 @@ enum status campaign_session_open(const struct campaign_options *options, const 
     if (!self)
         return error_set(error, STATUS_NO_MEMORY, "no memory for measuring");
     begin_session(self, options);
-    enum status status = ensure_worker(self, error); /* first: without a GPU no folder is made */
+    /* The worker keeps code below the folder; without a GPU no folder is left. */
+    const bool made = mkdir(options->directory, 0777) == 0;
+    enum status status = ensure_worker(self, error);
+    if (status != STATUS_OK && made)
+        remove_directory(options);
     if (status == STATUS_OK)
         status = take_directory(self, error);
     if (status == STATUS_OK)
@@ -400,6 +412,15 @@ bool campaign_session_has_code(struct campaign_session *session, const struct me
                                                &error) == STATUS_OK;
     free(result);
     return has;
+}
+
+bool campaign_session_compile(struct campaign_session *session, const struct measure_config *config,
+                              struct measure_result *result)
+{
+    struct error error = {0};
+    const unsigned arch = session->facts.cc_major * 10 + session->facts.cc_minor;
+    return measure_compile(session->compiler, config, arch, session->facts.sm_count, result, &error) == STATUS_OK &&
+           result->outcome == MEASURE_OUTCOME_OK;
 }
 
 enum status campaign_session_measure(struct campaign_session *session, const struct measure_config *config,

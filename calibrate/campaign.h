@@ -111,6 +111,9 @@ const struct measure_facts *campaign_session_facts(const struct campaign_session
 const char *campaign_session_seal(const struct campaign_session *session);
 /* Whether its code can be had: by a compiler, built in, or in the cache. Compiles where there is a compiler. */
 bool campaign_session_has_code(struct campaign_session *session, const struct measure_config *config);
+/* What the compiler makes of it: stages with registers and spills. False where no code can be had or made. */
+bool campaign_session_compile(struct campaign_session *session, const struct measure_config *config,
+                              struct measure_result *result);
 /* Predicts, seals, measures, appends the row. Whatever the configuration does is in result->outcome; only a folder that
  * cannot be written or a GPU that is gone is an error. */
 MUST_CHECK enum status campaign_session_measure(struct campaign_session *session, const struct measure_config *config,

@@ -113,8 +113,7 @@ static bool evaluate(struct scenario_evaluator *evaluator, const struct scenario
            verdict == CONFIG_OK;
 }
 
-/* What the compiler said of this very build takes the place of the table's figures. */
-static bool take_resources(const struct measure_result *resources, struct layer_case *layer)
+bool measure_resources_take(const struct measure_result *resources, struct layer_case *layer)
 {
     struct error error = {0};
     uint32_t launched = 0;
@@ -184,7 +183,7 @@ void measure_predictor_predict(void *context, const struct measure_facts *facts,
         index++;
     if (index == DESCRIBED_COUNT || !take_device(predictor, facts) ||
         !evaluate(predictor->evaluators[index], predictor->scenarios[index], config, &layer) ||
-        !take_resources(resources, &layer))
+        !measure_resources_take(resources, &layer))
         return;
     layer_time_predict(&predictor->time_model, &layer, &time);
     if (!time.feasible)

@@ -16,4 +16,9 @@ void measure_predictor_free(struct measure_predictor *predictor);
 void measure_predictor_predict(void *context, const struct measure_facts *facts, const struct measure_config *config,
                                const struct measure_result *resources, struct campaign_prediction *prediction);
 
+struct layer_case;
+/* What the compiler said of a build takes the place of the layer's registers, SMEM and spills. False where the stages
+ * are not the layer's kernels, which is then half changed. */
+bool measure_resources_take(const struct measure_result *resources, struct layer_case *layer);
+
 #endif

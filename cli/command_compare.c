@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/statistics.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
+#include "calibrate/equal_layers.h"
 #include "calibrate/measured_rows.h"
 #include "cli/command.h"
 #include "cli/command_texts.h"
@@ -77,22 +80,56 @@ static void compare_layer(const struct comparison *comparison, const struct laye
     row->simulated_s = simulation.time_s;
 }
 
+/* A line on a terminal that is written over once a second: a simulation of many CTAs takes a while. */
+static void show_progress(size_t done, size_t wanted, time_t *shown)
+{
+    const time_t now = time(NULL);
+    if (done == wanted)
+        (void)fprintf(stderr, "\r\033[K");
+    else if (now != *shown)
+        (void)fprintf(stderr, "\r%zu of %zu different layers simulated", done, wanted);
+    *shown = now;
+}
+
+/* Each different layer once; the rows of the first ones have the answers then. */
+static void compare_layers(struct comparison *comparison, const struct equal_layers *layers)
+{
+    const struct measured_rows *rows = &comparison->rows;
+    const bool watched = isatty(STDERR_FILENO) == 1;
+    size_t done = 0;
+    time_t shown = 0;
+    if (watched)
+        show_progress(done, layers->count, &shown);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < layers->count; i++) {
+        const size_t row = layers->first[i];
+        compare_layer(comparison, &rows->rows[row].layer, &comparison->items[row]);
+        if (watched)
+#pragma omp critical(compare_progress)
+            show_progress(++done, layers->count, &shown);
+    }
+}
+
 static enum status compare_measured(struct comparison *comparison, struct error *error)
 {
     const struct measured_rows *rows = &comparison->rows;
+    struct equal_layers layers = {0};
     comparison->count = rows->count;
     comparison->items = calloc(rows->count, sizeof *comparison->items);
     if (comparison->items == NULL)
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows", rows->count);
-#pragma omp parallel for schedule(dynamic)
-    for (size_t i = 0; i < rows->count; i++) {
+    const enum status status = equal_layers_find(rows, &layers, error);
+    if (status == STATUS_OK)
+        compare_layers(comparison, &layers);
+    for (size_t i = 0; i < rows->count && status == STATUS_OK; i++) {
         struct compared_row *row = &comparison->items[i];
+        *row = comparison->items[layers.first[layers.layer[i]]]; /* an earlier row or this one */
         row->line = rows->rows[i].line;
         row->values = rows->values + i * rows->variable_count;
         row->measured_s = rows->rows[i].time_s;
-        compare_layer(comparison, &rows->rows[i].layer, row);
     }
-    return STATUS_OK;
+    equal_layers_release(&layers);
+    return status;
 }
 
 static enum status compare_asked(struct comparison *comparison, struct error *error)
@@ -181,6 +218,37 @@ static size_t count_supported(const struct comparison *comparison, const char *w
     return count;
 }
 
+/* Rows of the calibration's residual process, which corrects the formula and not the simulator; 0 without one. */
+static uint32_t residual_rows(const struct question *question)
+{
+    return question->calibration == NULL ? 0 : question->calibration->residual.row_count;
+}
+
+/* What of the parameters the formula alone uses: the simulator has no smooth maxima to shape. */
+static void record_formula_only(struct report *report, const struct question *question)
+{
+    report_begin_object(report, "formula_only");
+    for (int i = 0; i < PARAMETER_COUNT; i++)
+        if (parameter_describe((enum parameter_id)i)->formula_only)
+            report_number(report, parameter_describe((enum parameter_id)i)->name, question->parameters.items[i].value);
+    report_integer(report, "residual_rows", residual_rows(question));
+    report_end(report);
+}
+
+static void print_formula_only(const struct question *question)
+{
+    char number[32];
+    (void)printf("  formula alone  ");
+    for (int i = 0; i < PARAMETER_COUNT; i++)
+        if (parameter_describe((enum parameter_id)i)->formula_only)
+            (void)printf(" %s %s,", parameter_describe((enum parameter_id)i)->name,
+                         number_format_digits(question->parameters.items[i].value, 3, number));
+    if (residual_rows(question) > 0)
+        (void)printf(" residual process of %u rows\n\n", residual_rows(question));
+    else
+        (void)printf(" no residual process\n\n");
+}
+
 static void record_row(struct report *report, const struct comparison *comparison, const struct compared_row *row)
 {
     const struct scenario *scenario = comparison->question.scenario;
@@ -202,6 +270,7 @@ static void record(struct report *report, const struct comparison *comparison)
     report_string(report, "scenario", scenario_name(comparison->question.scenario));
     report_string(report, "device", comparison->question.device->name);
     report_string(report, "calibration", comparison->question.parameters.calibration);
+    record_formula_only(report, &comparison->question);
     report_number(report, "budget_fraction", comparison->options->budget);
     report_integer(report, "configurations", (int64_t)comparison->count);
     report_integer(report, "over_budget", (int64_t)comparison->apart);
@@ -234,8 +303,9 @@ static void print_text(const struct comparison *comparison)
     const struct question *question = &comparison->question;
     char budget[QUANTITY_TEXT_SIZE], text[QUANTITY_TEXT_SIZE];
     const bool measured = comparison->rows.count > 0;
-    (void)printf("%s on %s, parameters: %s\n\n", scenario_name(question->scenario), question->device->title,
+    (void)printf("%s on %s, parameters: %s\n", scenario_name(question->scenario), question->device->title,
                  question->parameters.calibration);
+    print_formula_only(question);
     (void)quantity_percent(comparison->options->budget, budget);
     if (measured) {
         (void)printf("  median error    formula %s,", quantity_percent(median_error(comparison, false), text));

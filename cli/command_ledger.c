@@ -276,7 +276,8 @@ static enum status find_seal(struct ledger *ledger, const struct ledger_options 
     const enum status status = options->seal != NULL ? ledger_has_seal(ledger, options->seal, &has, error) : STATUS_OK;
     if (status == STATUS_OK && !has) {
         char text[160];
-        (void)snprintf(text, sizeof text, "there is no seal %.70s: rows before it were written anew, or it is of another ledger",
+        (void)snprintf(text, sizeof text,
+                       "there is no seal %.70s: rows before it were written anew, or it is of another ledger",
                        options->seal);
         ++*findings;
         if (options->format == OUTPUT_FORMAT_TEXT) {

@@ -24,6 +24,7 @@ struct predict_answer {
     struct step_kernels step_kernels;
     struct fit_advice advice;
     struct launch_remarks remarks;
+    double measured_us; /* of the kernels, as a note of the scenario has it; NaN none */
 };
 
 /* Figures of the device that enter a kernel time, as named in input_sources. */
@@ -134,8 +135,9 @@ static void record_kernels(struct report *report, const struct question *questio
 }
 
 static void record_kernel_part(struct report *report, const struct question *question,
-                               const struct prediction *prediction)
+                               const struct predict_answer *answer)
 {
+    const struct prediction *prediction = &answer->prediction;
     uint32_t first = prediction->has_layer ? prediction_first_kernel(&prediction->layer) : 0;
     const struct occupancy *occupancy = &prediction->occupancy[first];
     const struct waves *waves = &prediction->time.kernels[first].waves;
@@ -153,6 +155,7 @@ static void record_kernel_part(struct report *report, const struct question *que
     report_number(report, "kernel_time_lo_us", timed ? time->time_lo_s / SECONDS_PER_US : (double)NAN);
     report_number(report, "kernel_time_hi_us", timed ? time->time_hi_s / SECONDS_PER_US : (double)NAN);
     report_string(report, "kernel_time_reason", timed || !prediction->feasible ? "" : question->untimed.text);
+    report_number(report, "measured_kernel_time_us", answer->measured_us);
     report_number(report, "interval_level", question->level);
 }
 
@@ -202,7 +205,7 @@ static void record(struct report *report, const struct question *question, const
     record_variables(report, question, false);
     report_bool(report, "feasible", prediction->feasible);
     report_string(report, "reason", prediction->reason);
-    record_kernel_part(report, question, prediction);
+    record_kernel_part(report, question, answer);
     record_step_part(report, prediction);
     report_number(report, "registers_per_thread",
                   prediction->has_layer ? prediction->layer.kernels[first].launch.registers_per_thread : (double)NAN);
@@ -341,6 +344,9 @@ static void print_answer(const struct question *question, const struct predict_a
                      question->parameters.calibration);
         if (scenario_layer_group_count(question->scenario) > 0)
             print_layer_workload(question);
+        if (!isnan(answer->measured_us))
+            (void)printf("  measured        %s (note below)\n",
+                         quantity_time(answer->measured_us * SECONDS_PER_US, text));
         (void)printf("  limited by      %s (%s of the time)\n", time_limiter_name(time->limiter),
                      quantity_percent(time->shares[time->limiter], text));
     }
@@ -468,7 +474,7 @@ static void find_remarks(const struct question *question, struct predict_answer 
 
 static enum status answer(struct question *question, enum output_format format, struct error *error)
 {
-    struct predict_answer answer = {0};
+    struct predict_answer answer = {.measured_us = NAN};
     struct report report = {0};
     enum config_verdict verdict;
     size_t constraint;
@@ -482,6 +488,8 @@ static enum status answer(struct question *question, enum output_format format, 
     /* Notes look at the evaluator's last values. */
     if (status == STATUS_OK && answer.prediction.feasible)
         status = scenario_evaluate(question->evaluator, question->values, &verdict, &constraint, NULL, error);
+    if (status == STATUS_OK && answer.prediction.feasible && !question->other_device)
+        status = scenario_notes_measured(question, &answer.measured_us, error);
     if (status != STATUS_OK)
         return status;
     find_remarks(question, &answer);

@@ -312,9 +312,13 @@ static void print_foot(const struct answer *answer)
     print_conflict(answer);
     print_again(answer);
     if (summary->has_best) {
-        printf("Stop rule: the most that a run not made is expected to gain is %.2g %%, %s %.2g %%: %s\n",
-               100 * summary->remaining_gain, summary->stop ? "less than" : "not less than",
-               100 * answer->search.options.stop_gain, summary->stop ? "stop" : "go on");
+        const bool is_less = summary->remaining_gain < answer->search.options.stop_gain;
+        printf("Stop rule: all further runs together are expected to gain %.2g %%, %s %.2g %%%s\n",
+               100 * summary->remaining_gain, is_less ? "less than" : "not less than",
+               100 * answer->search.options.stop_gain,
+               summary->stop ? ": stop"
+               : is_less     ? ", but not yet after each of the last five runs: go on"
+                             : ": go on");
     }
 }
 

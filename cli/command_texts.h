@@ -421,7 +421,8 @@ int command_help(int argc, char **argv);
     "[--level P] [--format text|json|csv]"
 #define COMPARE_HELP                                                                                                   \
     "Every measured configuration by the formulas of `occam predict` and by `occam simulate cta`, with the\n"          \
-    "same parameters. Where the two are further apart than the budget, says which of them the measurement\n"           \
+    "same parameters; exponents of smooth maxima and a calibration's residual process are the formula's\n"             \
+    "alone. Where the two are further apart than the budget, says which of them the measurement\n"                     \
     "supports: the nearer one, or neither if both are further off than the budget. Without MEASUREMENTS,\n"            \
     "the configuration of -s alone. A disagreement is an answer: the exit code is 0.\n"                                \
     "\n"                                                                                                               \

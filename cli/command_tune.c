@@ -16,7 +16,8 @@
 
 enum {
     FAILURES_IN_A_ROW_MAX = 10, /* from the first run on: then something else than the configurations is wrong */
-    RUNS_BEFORE_STOP = 2
+    RUNS_BEFORE_STOP = 2,
+    LOOKS_MAX = 12 /* builds of our own kernels before a run is made all the same */
 };
 #define MEASURED_LIMIT_S 30.0 /* of one configuration, where our own kernels are run */
 
@@ -82,7 +83,7 @@ static enum status run_command(struct tune *tune, uint32_t config, struct outcom
 static enum status run_kernel(struct tune *tune, uint32_t config, struct outcome *outcome, struct error *error)
 {
     struct tune_measurement measured;
-    const enum status status = tune_kernels_run(tune->kernels, config, values_of(tune, config), &measured, error);
+    const enum status status = tune_kernels_run(tune->kernels, values_of(tune, config), &measured, error);
     if (status == STATUS_OK) {
         *outcome = (struct outcome){.name = measured.outcome,
                                     .shown = measured.time_us,
@@ -204,24 +205,50 @@ static enum status run_once(struct tune *tune, const struct search_proposal *pro
 /* --- the loop --------------------------------------------------------------------------------------------------------
  */
 
+/* Our own kernels are compiled before they are proposed for good: what the build takes in registers and spills may put
+ * it far behind. */
+static enum status propose_next(struct tune *tune, struct search_proposal *proposal, size_t *count, struct error *error)
+{
+    for (int looks = 0;; looks++) {
+        const enum status status =
+            search_engine_propose(tune->search.engine, 1, proposal, count, &tune->summary, error);
+        if (status != STATUS_OK || *count == 0 || tune->kernels == NULL) {
+            return status;
+        }
+        tune->spent_s = tune_kernels_spent_s(tune->kernels); /* the GPU is held all the while */
+        if (looks == LOOKS_MAX || (tune->options->budget_s > 0 && tune->spent_s >= tune->options->budget_s) ||
+            !tune_kernels_look(tune->kernels, tune->search.question, proposal->config, &tune->search.space)) {
+            return STATUS_OK;
+        }
+    }
+}
+
+/* What ran before is understood with its build too. */
+static void look_back(struct tune *tune)
+{
+    size_t count = 0;
+    const struct search_run *runs = search_engine_runs(tune->search.engine, &count);
+    for (size_t i = 0; i < count && tune->kernels != NULL; i++) {
+        (void)tune_kernels_look(tune->kernels, tune->search.question, runs[i].config, &tune->search.space);
+    }
+}
+
 static enum status loop(struct tune *tune, struct error *error)
 {
     enum status status = STATUS_OK;
+    look_back(tune);
     while (status == STATUS_OK && tune->end == NULL) {
         struct search_proposal proposal;
         size_t count = 0;
-        status = search_engine_propose(tune->search.engine, 1, &proposal, &count, &tune->summary, error);
+        status = propose_next(tune, &proposal, &count, error);
         const size_t good = tune->summary.runs - tune->summary.failures;
-        if (tune->kernels != NULL) {
-            tune->spent_s = tune_kernels_spent_s(tune->kernels); /* the GPU is held all the while */
-        }
         if (status != STATUS_OK) {
             break;
         }
         if (count == 0) {
             tune->end = "every configuration was run";
         } else if (tune->summary.stop && good >= RUNS_BEFORE_STOP) {
-            tune->end = "no remaining run is expected to gain enough";
+            tune->end = "too little is expected to be gained yet";
         } else if (tune->options->budget_s > 0 && tune->spent_s >= tune->options->budget_s) {
             tune->end = "the budget is spent";
         } else if (tune->options->runs > 0 && tune->runs >= tune->options->runs) {
@@ -312,7 +339,7 @@ static void print_end(const struct tune *tune)
                tune->search.is_throughput ? "tokens/s" : "us",
                search_config_text(&tune->search, summary->best_config, text, sizeof text),
                100 * summary->best_probability);
-        printf("The most that a run not made is expected to gain is %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
+        printf("All further runs together are expected to gain %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
                "to)\n",
                100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts,
                100 * tune->search.options.interval_level);

@@ -133,11 +133,15 @@ void inspect_print_launch(const struct kernel_claim *launch, size_t others, cons
 }
 
 /* A remark of the scenario; `when` may be NULL. */
-static void begin_note(FILE *stream, const char *when)
+static void begin_note(FILE *stream, const char *when, double measured_us)
 {
+    char number[32];
     (void)fputs("  - {", stream);
     if (when != NULL) {
         (void)fprintf(stream, "when: \"%s\", ", when);
+    }
+    if (!isnan(measured_us)) {
+        (void)fprintf(stream, "measured_us: %s, ", number_format(measured_us, number));
     }
     (void)fputs("text: \"", stream);
 }
@@ -146,7 +150,7 @@ static void print_measured(const struct inspect_rows *rows, const char *when, FI
 {
     const struct kernel_claim *launch = rows->launch;
     char time[QUANTITY_TEXT_SIZE];
-    begin_note(stream, when);
+    begin_note(stream, when, inspect_time_us(launch));
     (void)fprintf(stream, "the launch took %s%s", quantity_time(inspect_time_us(launch) * 1e-6, time),
                   launch->time.count > 1 ? " each" : "");
     if (launch->time.count > 1) {
@@ -180,7 +184,7 @@ void inspect_print_launch_notes(const struct inspect_rows *rows, bool has_loop, 
         return;
     }
     (void)snprintf(when, sizeof when, "iterations == %s", number_format(rows->fit.turns, turns));
-    begin_note(stream, when);
+    begin_note(stream, when, NAN);
     (void)fprintf(
         stream,
         "iterations = %s was fitted to the launch's %s on %s%s: the prediction of this launch is no evidence; "

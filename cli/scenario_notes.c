@@ -2,6 +2,8 @@
  * Picks and prints the scenario's remarks. */
 #include "cli/scenario_notes.h"
 
+#include <math.h>
+
 enum status scenario_note_concerns(const struct question *question, size_t index, bool *applies, bool *known,
                                    struct error *error)
 {
@@ -20,6 +22,23 @@ enum status scenario_note_concerns(const struct question *question, size_t index
     *applies = true;
     *known = false;
     return STATUS_OK;
+}
+
+enum status scenario_notes_measured(const struct question *question, double *time_us, struct error *error)
+{
+    enum status status = STATUS_OK;
+
+    *time_us = NAN;
+    for (size_t i = 0; i < scenario_note_count(question->scenario) && status == STATUS_OK && isnan(*time_us); i++) {
+        const struct scenario_note *note = scenario_note_get(question->scenario, i);
+        bool applies = false, known = false;
+
+        if (!isnan(note->measured_us))
+            status = scenario_note_concerns(question, i, &applies, &known, error);
+        if (status == STATUS_OK && applies && known)
+            *time_us = note->measured_us;
+    }
+    return status;
 }
 
 enum status scenario_notes_print(const struct question *question, FILE *stream, struct error *error)

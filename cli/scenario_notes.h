@@ -12,6 +12,9 @@
  * true, because keeping a warning back would be worse. */
 MUST_CHECK enum status scenario_note_concerns(const struct question *question, size_t index, bool *applies, bool *known,
                                               struct error *error);
+/* The kernel time that the first note that concerns the question and has one was measured to be, in microseconds; NaN
+ * where there is none. */
+MUST_CHECK enum status scenario_notes_measured(const struct question *question, double *time_us, struct error *error);
 /* Prints those notes, a blank line before each. */
 MUST_CHECK enum status scenario_notes_print(const struct question *question, FILE *stream, struct error *error);
 

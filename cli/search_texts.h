@@ -15,7 +15,7 @@ int command_tune(int argc, char **argv);
     "  --where EXPR          only configurations for which this is true, as for sweep\n"                               \
     "  --compile-cost T      of every run (default 2s); --restart-cost T likewise (default none)\n"                    \
     "  --repeats N           how often one run repeats the kernel, for its cost (default 100)\n"                       \
-    "  --stop-gain P         stop when no run is expected to gain more than P percent (default 1)\n"                   \
+    "  --stop-gain P         stop when no more than P percent is expected to be gained yet (default 1)\n"              \
     "  --seed N              of what is drawn (default 1); the same seed and runs give the same answer\n"
 
 #define PROPOSE_SUMMARY "the next runs worth their cost, ranked, and whether to stop"
@@ -57,8 +57,8 @@ int command_tune(int argc, char **argv);
     "[--repeats N] [--stop-gain P] [--seed N] [-s NAME=VALUE ...] [--free] [--device D] [--device-file FILE] "         \
     "[--calibration C] [--form FORM] [--level P] [--format text|json|csv]"
 #define TUNE_HELP                                                                                                      \
-    "Runs what `occam propose` would put first, takes the result in, and goes on until no remaining run is\n"          \
-    "expected to gain enough, the budget is spent, or everything was run. Each forecast is written down\n"             \
+    "Runs what `occam propose` would put first, takes the result in, and goes on until too little is expected\n"       \
+    "to be gained yet, the budget is spent, or everything was run. Each forecast is written down\n"                    \
     "before its run and each result after it; the same command goes on from there after any interruption.\n"           \
     "Without --run and --replay the verification kernel that the scenario describes is measured on the GPU\n"          \
     "here, as `occam measure` does it; only what can be built and launched is proposed. --record or --ledger\n"        \

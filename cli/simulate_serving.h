@@ -46,7 +46,7 @@ struct serving_setup {
 
 /* What came of a run. */
 struct serving_answer {
-    struct serving_result result;
+    struct serving_outcome result;
     uint64_t seed, skipped_lines;
     char first_skipped[1200];
     double outside_fraction;
@@ -66,6 +66,6 @@ double serving_step_time(void *context, const struct serving_step *step);
 /* ---- simulate_serving_report.c */
 MUST_CHECK enum status serving_report(const struct serving_setup *setup, const struct serving_answer *answers,
                                       size_t count, struct error *error);
-MUST_CHECK enum status serving_queue_write(const struct serving_result *result, const char *path, struct error *error);
+MUST_CHECK enum status serving_queue_write(const struct serving_outcome *result, const char *path, struct error *error);
 
 #endif

@@ -53,7 +53,7 @@ static void add_latency(struct figure_list *list, enum serving_metric metric, co
 
 static void collect(const struct serving_answer *answer, struct figure_list *list)
 {
-    const struct serving_result *result = &answer->result;
+    const struct serving_outcome *result = &answer->result;
 
     list->count = 0;
     add(list, result->output_tokens_per_s, "throughput_tokens_per_s");
@@ -115,7 +115,8 @@ static void record_run(struct report *report, const struct serving_answer *answe
     report_end(report);
 }
 
-static void record_limits(struct report *report, const struct serving_setup *setup, const struct serving_result *result)
+static void record_limits(struct report *report, const struct serving_setup *setup,
+                          const struct serving_outcome *result)
 {
     report_begin_rows(report, "limits");
     for (uint32_t i = 0; i < setup->config.limit_count; i++) {
@@ -219,7 +220,7 @@ static void print_search(const struct serving_setup *setup, const struct serving
                  quantity_percent(search->tolerance, tolerance), search->trials);
 }
 
-static void print_latencies(const struct serving_result *result)
+static void print_latencies(const struct serving_outcome *result)
 {
     static const char *const titles[SERVING_METRIC_COUNT] = {"TTFT", "ITL", "TPOT", "E2E", "wait"};
 
@@ -238,7 +239,7 @@ static void print_latencies(const struct serving_result *result)
     }
 }
 
-static void print_limits(const struct serving_setup *setup, const struct serving_result *result)
+static void print_limits(const struct serving_setup *setup, const struct serving_outcome *result)
 {
     char goodput[QUANTITY_TEXT_SIZE], tokens[QUANTITY_TEXT_SIZE], share[QUANTITY_TEXT_SIZE];
 
@@ -276,7 +277,7 @@ static void print_lengths(const struct serving_setup *setup)
                      quantity_whole((double)options->output_tokens, output), options->lengths);
 }
 
-static void print_load(const struct serving_result *result)
+static void print_load(const struct serving_outcome *result)
 {
     char a[QUANTITY_TEXT_SIZE], b[QUANTITY_TEXT_SIZE], c[QUANTITY_TEXT_SIZE], d[QUANTITY_TEXT_SIZE];
 
@@ -300,7 +301,7 @@ static void print_load(const struct serving_result *result)
 
 static void print_warnings(const struct serving_setup *setup, const struct serving_answer *answer)
 {
-    const struct serving_result *result = &answer->result;
+    const struct serving_outcome *result = &answer->result;
     char number[QUANTITY_TEXT_SIZE];
 
     if (setup->times.prefill_s_per_token == 0.0)
@@ -365,7 +366,7 @@ enum status serving_report(const struct serving_setup *setup, const struct servi
     return status;
 }
 
-enum status serving_queue_write(const struct serving_result *result, const char *path, struct error *error)
+enum status serving_queue_write(const struct serving_outcome *result, const char *path, struct error *error)
 {
     const struct queue_history *history = &result->history;
     FILE *stream = fopen(path, "w");

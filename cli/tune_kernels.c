@@ -78,7 +78,8 @@ static enum status open_session(struct tune_kernels *self, const struct tune_ker
         nvrtc = "";
     }
     const struct campaign_options campaign = {.directory = options->out,
-                                              .cache_directory = self->is_fake ? NULL : self->cache,
+                                              .cache_directory =
+                                                  nvrtc != NULL && nvrtc[0] == 0 && self->is_fake ? NULL : self->cache,
                                               .nvrtc_path = nvrtc,
                                               .worker_argv = self->worker,
                                               .budget_s = INFINITY,
@@ -271,20 +272,44 @@ static void describe(struct tune_kernels *self, const struct measure_config *con
                    measure_config_format(config, text, sizeof text));
 }
 
-static void note_cost(struct tune_kernels *self, uint32_t config)
+/* The prediction of one configuration with the build that is in the session's cache. */
+static void predict_again(struct tune_kernels *self, const struct question *question, const double *values,
+                          double *log_value)
 {
-    double compile_s, measure_s;
-    campaign_session_seconds(self->session, &compile_s, &measure_s);
-    self->measure_s += measure_s;
-    self->runs++;
-    if (self->is_built[config]) {
-        return;
+    struct measure_config config;
+    struct calibrated_time time;
+    struct layer_case layer;
+    enum config_verdict verdict = CONFIG_CONSTRAINT;
+    size_t constraint;
+    struct error ignored = {0};
+    if (config_at(self, values, &config, &ignored) == STATUS_OK &&
+        campaign_session_compile(self->session, &config, self->result) &&
+        scenario_evaluate(self->evaluator, values, &verdict, &constraint, &layer, &ignored) == STATUS_OK &&
+        verdict == CONFIG_OK && measure_resources_take(self->result, &layer)) {
+        question_predict_layer(question, &layer, &time);
+        *log_value = time.layer.feasible && time.layer.time_s > 0 ? log(time.layer.time_s) : *log_value;
     }
-    self->compile_s += compile_s;
+}
+
+bool tune_kernels_look(struct tune_kernels *self, const struct question *question, uint32_t config,
+                       struct search_scenario *space)
+{
+    if (self->is_built[config]) {
+        return false;
+    }
+    const double begun_s = now_s();
+    predict_again(self, question, space->values + (size_t)config * space->variable_count, &space->log_values[config]);
+    self->compile_s += now_s() - begun_s;
     self->compiles++;
     for (size_t c = 0; c < self->config_count; c++) {
-        self->is_built[c] = self->is_built[c] || self->codes[c] == self->codes[config];
+        if (self->codes[c] == self->codes[config] && !self->is_built[c]) {
+            self->is_built[c] = true;
+            if (c != config) {
+                predict_again(self, question, space->values + c * space->variable_count, &space->log_values[c]);
+            }
+        }
     }
+    return true;
 }
 
 void tune_kernels_costs(const struct tune_kernels *self, double *costs_s)
@@ -296,8 +321,8 @@ void tune_kernels_costs(const struct tune_kernels *self, double *costs_s)
     }
 }
 
-enum status tune_kernels_run(struct tune_kernels *self, uint32_t config_index, const double *values,
-                             struct tune_measurement *measurement, struct error *error)
+enum status tune_kernels_run(struct tune_kernels *self, const double *values, struct tune_measurement *measurement,
+                             struct error *error)
 {
     struct measure_config config;
     *measurement = (struct tune_measurement){.outcome = "failed", .time_us = (double)NAN};
@@ -306,7 +331,10 @@ enum status tune_kernels_run(struct tune_kernels *self, uint32_t config_index, c
     if (status != STATUS_OK) {
         return status;
     }
-    note_cost(self, config_index);
+    double compile_s, measure_s;
+    campaign_session_seconds(self->session, &compile_s, &measure_s);
+    self->measure_s += measure_s;
+    self->runs++;
     const struct measure_result *result = self->result;
     const struct measure_samples *samples = result->cold.count > 0 ? &result->cold : &result->warm;
     measurement->outcome = outcome_name(result->outcome);

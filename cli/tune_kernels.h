@@ -8,6 +8,7 @@
 #include "calibrate/experiment/search_scenario.h"
 #include "calibrate/measure_predictor.h"
 #include "cli/measure_request.h"
+#include "cli/question.h"
 
 struct tune_kernels_options {
     const char *out, *cache, *nvrtc, *backend, *fault; /* as for `occam measure`; NULL: their defaults */
@@ -57,6 +58,12 @@ MUST_CHECK enum status tune_kernels_take_scenario(struct tune_kernels *self, con
 MUST_CHECK enum status tune_kernels_narrow(void *context, const struct search_scenario *space, bool *keep,
                                            struct error *error);
 
+/* Compiles the code of a configuration that was not looked at yet, and predicts it, and all others with the same code,
+ * anew with the registers and spills of that build: a scenario's table knows few builds, and those that spill take many
+ * times as long. False where there was nothing to do. values: of all variables, variable_count for each configuration;
+ * log_values as in search_scenario. */
+bool tune_kernels_look(struct tune_kernels *self, const struct question *question, uint32_t config,
+                       struct search_scenario *space);
 /* What runs cost by what runs have cost: less where another one has built their code. costs_s: of the configurations
  * that stay, unchanged while compiling takes no time worth it, as where everything is built in. After a run. */
 void tune_kernels_costs(const struct tune_kernels *self, double *costs_s);
@@ -69,9 +76,9 @@ struct tune_measurement {
     char note[200];
     const char *provenance; /* in the tune_kernels */
 };
-/* config: index among those that stay, values: of all variables of the scenario there. Samples stay valid until the
+/* values: of all variables of the scenario. Samples stay valid until the
  * next run. */
-MUST_CHECK enum status tune_kernels_run(struct tune_kernels *self, uint32_t config, const double *values,
+MUST_CHECK enum status tune_kernels_run(struct tune_kernels *self, const double *values,
                                         struct tune_measurement *measurement, struct error *error);
 
 #endif

@@ -80,6 +80,23 @@ static void mark_series(struct figure_ink *ink, const struct figure *figure, con
     }
 }
 
+/* Shaded cells have their own texts inside; others are segments, beside which a remark stands. */
+static void mark_boxes(struct figure_ink *ink, const struct figure *figure, const struct figure_drawable *found,
+                       const struct figure_series *series)
+{
+    for (size_t i = 0; i < series->count; i++) {
+        if (!figure_point_is_drawable(figure, series, i))
+            continue;
+        const double left = figure_share(series->x_lo[i], &found->x, figure->x_logarithmic);
+        const double right = figure_share(series->x_hi[i], &found->x, figure->x_logarithmic);
+        const double low = figure_share(series->y_lo[i], &found->y, figure->y_logarithmic);
+        const double high = figure_share(series->y_hi[i], &found->y, figure->y_logarithmic);
+
+        for (double y = low; y < high; y += 1.0 / INK_ROWS)
+            mark_line(ink, left, y, right, y);
+    }
+}
+
 void figure_ink_make(struct figure_ink *ink, const struct figure *figure, const struct figure_drawable *found)
 {
     ink->cells = figure->label_count + figure->marker_count == 0 ? NULL : calloc(INK_COLUMNS, INK_ROWS);
@@ -88,6 +105,8 @@ void figure_ink_make(struct figure_ink *ink, const struct figure *figure, const 
     for (size_t s = 0; s < figure->series_count; s++)
         if (is_line(&figure->series[s]) || figure->series[s].style == SERIES_STYLE_POINTS)
             mark_series(ink, figure, found, &figure->series[s]);
+        else if (figure->series[s].style == SERIES_STYLE_BOXES && figure->series[s].shade == NULL)
+            mark_boxes(ink, figure, found, &figure->series[s]);
     for (size_t m = 0; m < figure->marker_count; m++) {
         const struct figure_marker *marker = &figure->markers[m];
 

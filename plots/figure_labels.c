@@ -7,7 +7,8 @@
 
 enum {
     PLACED_MAX = 128, /* texts that are kept apart; more are left out */
-    DIRECTIONS = 12
+    DIRECTIONS = 12,
+    COST_MAX = 250 /* a text upon filled ground; lines through it cost less */
 };
 
 /* In shares of the plotted area, from its lower left corner. */
@@ -110,7 +111,7 @@ static bool put(struct text_buffer *script, struct layout *layout, const char *t
             best_middle = middle;
         }
     }
-    if (least == SIZE_MAX || (least > 0 && only_if_clear))
+    if (least == SIZE_MAX || least > (only_if_clear ? 0 : COST_MAX))
         return false;
     layout->places[layout->count++] = best;
     append_text(script, layout, text, best_left, best_middle);

@@ -92,7 +92,8 @@ struct figure_ink {
 };
 /* Position of a value on its axis, 0 to 1. */
 double figure_share(double value, const struct figure_range *range, bool logarithmic);
-/* Lines, symbols and markers; filled series are ground to write on. Release with figure_ink_release. */
+/* Lines, symbols, markers and segments; bands, areas and shaded cells are ground to write on. Release with
+ * figure_ink_release. */
 void figure_ink_make(struct figure_ink *ink, const struct figure *figure, const struct figure_drawable *found);
 /* How much lies under a rectangle; comparable within one figure. */
 size_t figure_ink_under(const struct figure_ink *ink, double left, double bottom, double right, double top);

@@ -76,16 +76,22 @@ static void include_point(struct figure_drawable *found, const struct figure_ser
     }
 }
 
+/* Whether the ends differ by more than gnuplot can tell apart in the digits that it is given. */
+static bool is_extended(const struct figure_range *range)
+{
+    return range->hi - range->lo > 1e-10 * fmax(fabs(range->lo), fabs(range->hi));
+}
+
 /* A little air around the data; one point still gets an axis. */
 static void pad(struct figure_range *range, bool logarithmic, bool keep_lo, double share)
 {
     if (logarithmic) {
-        double factor = range->hi > range->lo ? pow(range->hi / range->lo, share) : 2.0;
+        double factor = is_extended(range) ? pow(range->hi / range->lo, share) : 2.0;
 
         *range = (struct figure_range){range->lo / factor, range->hi * factor};
         return;
     }
-    double air = range->hi > range->lo ? share * (range->hi - range->lo) : fmax(1.0, 0.1 * fabs(range->hi));
+    double air = is_extended(range) ? share * (range->hi - range->lo) : fmax(1.0, 0.1 * fabs(range->hi));
 
     *range = (struct figure_range){keep_lo ? range->lo : range->lo - air, range->hi + air};
 }
@@ -120,7 +126,7 @@ static void settle_ranges(const struct figure *figure, struct figure_drawable *f
         range_include(&found->x, found->y.hi);
         found->y = found->x;
     }
-    if (full && found->x.hi > found->x.lo && found->y.hi > found->y.lo)
+    if (full && is_extended(&found->x) && is_extended(&found->y))
         return;
     if (figure->y_from_zero && !figure->y_logarithmic)
         range_include(&found->y, 0.0);

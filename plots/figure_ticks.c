@@ -9,6 +9,7 @@ enum {
     LOG_TICKS_MAX = 9,      /* labels of 1-2-5 that an axis has room for */
     LOG_TICKS_TEXT_MAX = 7, /* in characters */
     LOG_TICKS_MIN = 3,
+    STEPS_MAX = 12, /* more than the steps of an axis that is longer than a rounding error */
     WHOLE_TICKS_MAX = 10,
     NARROW_TICKS_MAX = 6
 };
@@ -55,12 +56,12 @@ static void append_place(struct text_buffer *script, bool *first, double value, 
 /* A very short axis: steps as on a linear one. */
 static void append_steps(struct text_buffer *script, char axis, struct figure_range range)
 {
-    const double step = nice_step((range.hi - range.lo) / 5.0);
+    const double step = nice_step((range.hi - range.lo) / 5.0), least = ceil(range.lo / step);
     bool first = true;
 
     text_buffer_append_format(script, "set %ctics (", axis);
-    for (double n = ceil(range.lo / step); n * step <= range.hi; n += 1.0)
-        append_place(script, &first, n * step, true);
+    for (int i = 0; i < STEPS_MAX && (least + i) * step <= range.hi; i++)
+        append_place(script, &first, (least + i) * step, true);
     text_buffer_append(script, ")\n");
 }
 

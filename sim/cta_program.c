@@ -12,6 +12,9 @@
 #define BARRIER_FIXED_SHARE    0.75 /* SIM-6 */
 #define BARRIER_SHARE_PER_WARP 0.1
 #define WGMMA_ROWS             64u
+/* A warp's asynchronous copy of 512 bytes, in wavefronts of SMEM over the 4 that it takes into whole lines: the
+ * profiler counts 11.9 where rows start anywhere (docs/MODEL.md section 10). */
+#define COPY_FACTOR_ANYWHERE (11.9 / 4)
 
 const char *cta_stage_name(enum cta_stage stage)
 {
@@ -25,14 +28,18 @@ const char *cta_stage_name(enum cta_stage stage)
 /* ---- bytes (SIM-4) ------------------------------------------------------------------------------------------------
  */
 
+/* Rows start at multiples of this: as stated, else the largest power of two in them up to a sector, as in an array. */
+static double alignment_of(const struct tile_load *load)
+{
+    double alignment = load->alignment_bytes > 0 ? load->alignment_bytes : 1;
+    while (load->alignment_bytes == 0 && alignment < SECTOR && fmod(load->row_bytes, alignment * 2) == 0)
+        alignment *= 2;
+    return alignment;
+}
+
 /* Average number of 32-byte sectors under a row that may start at any multiple of the alignment. */
 static double sectors_of_row(double row_bytes, double alignment)
 {
-    if (alignment == 0) {
-        alignment = 1;
-        while (alignment < SECTOR && fmod(row_bytes, alignment * 2) == 0)
-            alignment *= 2;
-    }
     if (alignment >= SECTOR)
         return ceil(row_bytes / SECTOR);
     double sum = 0, starts = 0;
@@ -41,9 +48,16 @@ static double sectors_of_row(double row_bytes, double alignment)
     return sum / starts;
 }
 
-static double mixed_latency(const struct simulated_machine *machine, double missing)
+/* What is asked for together has arrived when its slowest sector has. Each sector is missing in L2 with the chance
+ * `missing`, independently: only if all of them hit does L2 alone answer. */
+static double slowest_sector_s(const struct simulated_machine *machine, double bytes, double missing)
 {
-    return missing * machine->dram_latency_s + (1 - missing) * machine->l2_latency_s;
+    double all_hit = 1;
+    for (double left = ceil(bytes / SECTOR), power = 1 - missing; left >= 1 && all_hit > 0; left = floor(left / 2)) {
+        all_hit *= fmod(left, 2) == 1 ? power : 1; /* (1 - missing)^sectors, by squaring */
+        power *= power;
+    }
+    return all_hit * machine->l2_latency_s + (1 - all_hit) * machine->dram_latency_s;
 }
 
 static void add_load(const struct simulated_machine *machine, const struct tile_loop *loop,
@@ -51,8 +65,9 @@ static void add_load(const struct simulated_machine *machine, const struct tile_
 {
     if (load->rows == 0)
         return;
-    const double bytes = load->rows * SECTOR * sectors_of_row(load->row_bytes, load->alignment_bytes);
-    double latency = mixed_latency(machine, load->distinct_fraction);
+    const double alignment = alignment_of(load);
+    const double bytes = load->rows * SECTOR * sectors_of_row(load->row_bytes, alignment);
+    double latency = slowest_sector_s(machine, bytes, load->distinct_fraction);
     latency += load->index_dependent ? machine->l2_latency_s : 0;
     if (load->in_flight_bytes > 0 && load->in_flight_bytes < bytes)
         latency *= bytes / load->in_flight_bytes;
@@ -64,6 +79,8 @@ static void add_load(const struct simulated_machine *machine, const struct tile_
         transfer->latency_s += latency * load->exposures;
     transfer->bytes += bytes;
     transfer->dram_bytes += bytes * load->distinct_fraction;
+    const double copy_factor = load->pipelined && alignment < SECTOR ? COPY_FACTOR_ANYWHERE : 1;
+    transfer->smem_s += bytes * copy_factor / machine->smem_bytes_per_s;
 }
 
 /* ---- warps that wait for each other (SIM-5, SIM-6) ----------------------------------------------------------------
@@ -165,9 +182,40 @@ static void add_warpgroup_product(const struct simulated_machine *machine, const
     step->alone_s = fmax(fmax(sm_s, steps * machine->mma_latency_s), step->smem_s);
 }
 
-/* Adds the warp instructions to *instructions, over all warps. */
+/* What one warp waits for in a product, as seen in compiled code (CODE-7). */
+struct product_waits {
+    bool known;
+    double s; /* for operands and for results */
+};
+
+/* Was it read off compiled code what a warp waits for? Spilled values are then among it. */
+static bool has_known_waits(const struct tile_loop *loop)
+{
+    return loop->warp_instructions > 0 && loop->operand_waits > 0;
+}
+
+/* Of an iteration, an equal part for each of its products. */
+static struct product_waits waits_of_product(const struct simulated_machine *machine, const struct tile_loop *loop)
+{
+    if (!has_known_waits(loop))
+        return (struct product_waits){.known = false};
+    const double waits_s =
+        loop->operand_waits * machine->compiled_operand_wait_s + loop->product_waits * machine->mma_latency_s;
+    return (struct product_waits){.known = true, .s = waits_s / loop->mma_count};
+}
+
+static double operand_bytes_of(const struct mma_op *op, const struct product_shape *shape, uint32_t smem_operands)
+{
+    double rows = 0;
+    if (smem_operands >= 1)
+        rows += (double)shape->along_m * op->n;
+    if (smem_operands >= 2)
+        rows += (double)shape->along_n * op->m;
+    return rows * element_bytes(op->format) * op->k * op->count;
+}
+
 static void add_warp_product(const struct simulated_machine *machine, const struct mma_op *op, uint32_t warps,
-                             uint32_t smem_operands, struct cta_step *step, struct product_shape *shape)
+                             const struct tile_loop *loop, struct cta_step *step, struct product_shape *shape)
 {
     shape->tile_m = op->instruction_m ? op->instruction_m : 16;
     shape->tile_n = op->instruction_n ? op->instruction_n : 8;
@@ -178,20 +226,21 @@ static void add_warp_product(const struct simulated_machine *machine, const stru
     const double steps = parts(op->k, shape->tile_k) * op->count;
     const double flop = 2.0 * shape->tile_m * shape->tile_n * shape->tile_k;
     const double interval_s = flop * SUB_CORES_MAX / machine->mma_flop_per_s[op->format];
-    const double beside = parts(shape->warps, SUB_CORES_MAX); /* warps that share a sub-core's pipe */
-    double operand_bytes = 0;
-    if (smem_operands >= 1)
-        operand_bytes += (double)shape->along_m * op->n;
-    if (smem_operands >= 2)
-        operand_bytes += (double)shape->along_n * op->m;
-    operand_bytes *= element_bytes(op->format) * op->k * op->count;
+    const uint32_t beside = parts(shape->warps, SUB_CORES_MAX); /* warps that share a sub-core's pipe */
+    const double operand_bytes = operand_bytes_of(op, shape, loop->smem_operands);
+    const double loads = operand_bytes / BYTES_PER_WARP_ACCESS / shape->warps;
+    const struct product_waits waits = waits_of_product(machine, loop);
     step->warps = shape->warps;
     step->tensor_s = accumulators * steps * interval_s;
-    step->issue_s = (accumulators * steps + operand_bytes / BYTES_PER_WARP_ACCESS / shape->warps) * machine->cycle_s;
+    step->issue_s = (accumulators * steps + loads) * machine->cycle_s;
     step->smem_s = operand_bytes / machine->smem_bytes_per_s;
-    const double waits_s = operand_bytes / BYTES_PER_WARP_ACCESS / shape->warps * machine->operand_wait_s;
-    step->alone_s = closed_queue_s(steps * fmax(machine->mma_latency_s, interval_s * accumulators * beside) + waits_s,
-                                   step->smem_s / shape->warps, shape->warps);
+    if (waits.known) { /* all other operands are loaded ahead, and warps of a sub-core work while one waits */
+        step->alone_s = fmax(closed_queue_s(waits.s, step->tensor_s, beside), step->smem_s);
+        return;
+    }
+    const double chain_s = steps * fmax(machine->mma_latency_s, interval_s * accumulators * beside);
+    step->alone_s =
+        closed_queue_s(chain_s + loads * machine->operand_wait_s, step->smem_s / shape->warps, shape->warps);
 }
 
 /* ---- instructions (SIM-6) -----------------------------------------------------------------------------------------
@@ -261,7 +310,7 @@ static enum status add_products(const struct simulated_machine *machine, const s
         if (op->warpgroup)
             add_warpgroup_product(machine, op, program->warps, step);
         else
-            add_warp_product(machine, op, program->warps, loop->smem_operands, step, &shape);
+            add_warp_product(machine, op, program->warps, loop, step, &shape);
         count_product(machine, op, step, &shape, i == 0, sum);
     }
     return STATUS_OK;
@@ -275,24 +324,29 @@ static void add_scalar(const struct simulated_machine *machine, const struct til
     const uint32_t beside = parts(program->warps, SUB_CORES_MAX);
     step->issue_s = per_warp * machine->cycle_s;
     step->special_s = loop->special_ops / machine->special_per_s;
-    step->smem_s = (loop->smem_bytes + program->exposed.bytes) / machine->smem_bytes_per_s;
+    step->smem_s = loop->smem_bytes / machine->smem_bytes_per_s + program->exposed.smem_s;
     step->alone_s = closed_queue_s(
         fmax(per_warp * cycles_per_instruction(machine->issue_interval, beside) * machine->cycle_s, step->special_s),
         step->smem_s / program->warps, program->warps);
 }
 
-static void add_rest(const struct simulated_machine *machine, const struct tile_loop *loop, struct cta_program *program)
+/* Waiting for copies, going round. Where all instructions of the loop are counted, this comes before the loads. */
+static void add_overhead(const struct simulated_machine *machine, struct cta_program *program)
+{
+    next_step(program, CTA_STAGE_OVERHEAD)->alone_s = machine->iteration_overhead_s;
+}
+
+static void add_spills(const struct simulated_machine *machine, const struct tile_loop *loop,
+                       struct cta_program *program)
 {
     if (loop->spill_bytes > 0) { /* false for NaN: unknown is left out */
         struct cta_step *step = next_step(program, CTA_STAGE_SPILL);
         const double accesses = loop->spill_bytes / 4;
-        step->alone_s = accesses * machine->spill_s * parts(program->warps, SUB_CORES_MAX);
+        step->alone_s = has_known_waits(loop) ? 0 : accesses * machine->spill_s * parts(program->warps, SUB_CORES_MAX);
         step->issue_s = loop->warp_instructions > 0 ? 0 : accesses * machine->cycle_s;
         step->local_bytes = accesses * program->warps * LANES * 4;
         step->smem_s = step->local_bytes / machine->smem_bytes_per_s;
     }
-    struct cta_step *overhead = next_step(program, CTA_STAGE_OVERHEAD);
-    overhead->alone_s = machine->iteration_overhead_s;
 }
 
 static void set_edges(const struct simulated_machine *machine, const struct kernel_case *kernel,
@@ -306,7 +360,8 @@ static void set_edges(const struct simulated_machine *machine, const struct kern
     program->edge_s = edge * cycles_per_instruction(machine->issue_interval, parts(program->warps, SUB_CORES_MAX));
     program->prologue.latency_s = loop->serial_steps * machine->l2_latency_s;
     if (loop->prologue_bytes > 0)
-        program->prologue.latency_s += mixed_latency(machine, loop->prologue_distinct_fraction);
+        program->prologue.latency_s +=
+            slowest_sector_s(machine, loop->prologue_bytes, loop->prologue_distinct_fraction);
     program->prologue.bytes = loop->prologue_bytes;
     program->prologue.dram_bytes = loop->prologue_bytes * loop->prologue_distinct_fraction;
     program->epilogue.bytes = loop->epilogue_bytes;
@@ -314,22 +369,43 @@ static void set_edges(const struct simulated_machine *machine, const struct kern
         program->epilogue.dram_bytes = loop->epilogue_bytes * (1 - machine->l2_capacity_bytes / written);
 }
 
+static void add_barriers(const struct simulated_machine *machine, const struct tile_loop *loop,
+                         struct cta_program *program)
+{
+    if (loop->barriers > 0)
+        next_step(program, CTA_STAGE_BARRIER)->alone_s =
+            loop->barriers * machine->barrier_s * (BARRIER_FIXED_SHARE + BARRIER_SHARE_PER_WARP * program->warps);
+}
+
+/* Softmax stands between the first product and the others. */
+static void move_scalar(struct cta_program *program, uint32_t first_product)
+{
+    if (program->step_count <= first_product + 2)
+        return;
+    const struct cta_step moved = program->steps[program->step_count - 1];
+    memmove(&program->steps[first_product + 2], &program->steps[first_product + 1],
+            (program->step_count - first_product - 2) * sizeof moved);
+    program->steps[first_product + 1] = moved;
+}
+
 /* After how many steps the refill goes out: those of the work that precedes it. */
 static void set_refill(const struct tile_loop *loop, struct cta_program *program)
 {
-    double before = 0;
+    const double first_s = program->steps[0].stage == CTA_STAGE_OVERHEAD ? program->steps[0].alone_s : 0;
+    double before_s = 0;
     for (uint32_t i = 0; i < program->step_count; i++)
         program->iteration_alone_s += program->steps[i].alone_s;
-    const double wanted = (1 - loop->early_fraction) * program->iteration_alone_s;
+    const double wanted_s = first_s + (1 - loop->early_fraction) * (program->iteration_alone_s - first_s);
     program->refill_step = 0;
-    while (program->refill_step < program->step_count && before < wanted * (1 - 1e-9))
-        before += program->steps[program->refill_step++].alone_s;
+    while (program->refill_step < program->step_count && before_s < wanted_s * (1 - 1e-9))
+        before_s += program->steps[program->refill_step++].alone_s;
 }
 
 enum status cta_program_build(const struct simulated_machine *machine, const struct kernel_case *kernel,
                               struct cta_program *program, struct error *error)
 {
     const struct tile_loop *loop = &kernel->loop;
+    const bool counted = loop->warp_instructions > 0;
     struct product_sum products = {.copies = 1};
     memset(program, 0, sizeof *program);
     program->warps = parts(kernel->launch.threads, 32);
@@ -341,11 +417,9 @@ enum status cta_program_build(const struct simulated_machine *machine, const str
     add_load(machine, loop, &loop->gather, program);
     add_load(machine, loop, &loop->stream, program);
     set_edges(machine, kernel, program);
-    if (loop->barriers > 0) {
-        struct cta_step *barrier = next_step(program, CTA_STAGE_BARRIER);
-        barrier->alone_s =
-            loop->barriers * machine->barrier_s * (BARRIER_FIXED_SHARE + BARRIER_SHARE_PER_WARP * program->warps);
-    }
+    if (counted)
+        add_overhead(machine, program);
+    add_barriers(machine, loop, program);
     const uint32_t first_product = program->step_count;
     const enum status status = add_products(machine, kernel, program, &products, error);
     if (status != STATUS_OK)
@@ -353,13 +427,10 @@ enum status cta_program_build(const struct simulated_machine *machine, const str
     const double scalar =
         scalar_of_cta(machine, loop, program->warps, program->tile.bytes + program->exposed.bytes, &products);
     add_scalar(machine, loop, scalar, program);
-    if (program->step_count > first_product + 2) { /* softmax stands between the first product and the others */
-        const struct cta_step moved = program->steps[program->step_count - 1];
-        memmove(&program->steps[first_product + 2], &program->steps[first_product + 1],
-                (program->step_count - first_product - 2) * sizeof moved);
-        program->steps[first_product + 1] = moved;
-    }
-    add_rest(machine, loop, program);
+    move_scalar(program, first_product);
+    add_spills(machine, loop, program);
+    if (!counted)
+        add_overhead(machine, program);
     set_refill(loop, program);
     return STATUS_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What one CTA does, as stages with the work each brings to the SM's and the device's servers (SIM-4 to SIM-7).
+ * What one CTA does, as stages with the work each brings to the SM's and the device's servers (SIM-4 to SIM-7, SIM-10).
  * Used by sim/cta_simulator. */
 #ifndef OCCAM_SIM_CTA_PROGRAM_H
 #define OCCAM_SIM_CTA_PROGRAM_H
@@ -38,8 +38,9 @@ struct cta_step {
 
 /* Bytes on their way to an SM. */
 struct cta_transfer {
-    double latency_s; /* until the first byte, nothing else under way */
+    double latency_s; /* until the slowest of its sectors is there, nothing else under way */
     double bytes, dram_bytes;
+    double smem_s; /* of the SM, for writing them to SMEM */
 };
 
 struct cta_program {

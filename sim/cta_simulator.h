@@ -48,7 +48,7 @@ struct kernel_simulation {
     bool skipped;
     uint32_t ctas_per_sm;
     const char *full;          /* which resource refused one more CTA; static */
-    double time_s;             /* with launch, without the gap to the kernel before */
+    double time_s;             /* the first with its launch, the others without the gap before them */
     double begin_s, end_s;     /* of its CTAs */
     double occupancy_fraction; /* resident warps over the SM's, mean over its SMs and begin_s..end_s */
     uint64_t rounds;           /* most CTAs that one slot ran, one after the other */

@@ -173,7 +173,7 @@ static double relative_difference(double left, double right)
 /* Eq. SERVE-13, and nothing lost and nothing served twice. */
 static enum status check_balance(struct serving_state *state, uint64_t unread)
 {
-    struct serving_result *result = state->result;
+    struct serving_outcome *result = state->result;
     double queue_error = relative_difference(exact_sum_value(&state->waiting_s), exact_sum_value(&state->queued_s));
 
     result->little_error = fmax(
@@ -191,7 +191,7 @@ static enum status check_balance(struct serving_state *state, uint64_t unread)
 /* Eq. SERVE-14. */
 void books_judge_growth(struct serving_state *state)
 {
-    struct serving_result *result = state->result;
+    struct serving_outcome *result = state->result;
     double end = fmin(state->last_arrival_s, state->now_s), arrived = (double)result->arrived;
     double early = queue_history_waiting(&result->history, 0.25 * end, 0.5 * end);
     double late = queue_history_waiting(&result->history, 0.75 * end, end);
@@ -206,7 +206,7 @@ void books_judge_growth(struct serving_state *state)
 
 static void summarize(struct serving_state *state)
 {
-    struct serving_result *result = state->result;
+    struct serving_outcome *result = state->result;
     const struct serving_config *config = state->config;
 
     result->limits_met = !result->unstable && !result->queue_limit_reached && result->rejected_kv == 0;
@@ -237,7 +237,7 @@ static void summarize(struct serving_state *state)
 
 static void fill_rates(struct serving_state *state)
 {
-    struct serving_result *result = state->result;
+    struct serving_outcome *result = state->result;
     double duration = state->now_s, busy = exact_sum_value(&state->busy_s);
     double counted = (double)state->counted_requests;
     double per_s = duration > 0.0 ? 1.0 / duration : 0.0;

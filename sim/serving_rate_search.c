@@ -17,7 +17,7 @@ struct rate_trial {
 };
 
 static enum status try_rate(struct rate_trial *trial, double rate, struct rate_search *search,
-                            struct serving_result *result, bool *holds, struct error *error)
+                            struct serving_outcome *result, bool *holds, struct error *error)
 {
     struct serving_config config = *trial->config;
     struct arrival_generator generator;
@@ -54,7 +54,7 @@ static enum status check_search(const struct serving_config *config, const struc
 
 enum status serving_find_rate(const struct serving_config *config, const struct step_time_source *steps,
                               const struct arrival_plan *plan, double horizon_factor, struct rate_search *search,
-                              struct serving_result *result, struct error *error)
+                              struct serving_outcome *result, struct error *error)
 {
     struct rate_trial trial = {.config = config, .steps = steps, .plan = *plan, .horizon_factor = horizon_factor};
     double rate = plan->rate_per_s, shown = 0.0;

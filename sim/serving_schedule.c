@@ -105,7 +105,7 @@ static void give_back(struct serving_state *state, struct serving_request *reque
 /* Whether the request can never run. */
 static bool reject(struct serving_state *state, const struct request_arrival *arrival)
 {
-    struct serving_result *result = state->result;
+    struct serving_outcome *result = state->result;
     uint64_t total = arrival->input_tokens + arrival->output_tokens;
 
     if (arrival->input_tokens == 0 || arrival->output_tokens == 0)

@@ -287,7 +287,7 @@ static enum status one_step(struct serving_run *run)
 
 static enum status refuse_closed_loop(const struct serving_state *state)
 {
-    const struct serving_result *result = state->result;
+    const struct serving_outcome *result = state->result;
     const unsigned long long asked = state->config->concurrency, arrived = result->arrived;
 
     return error_set(
@@ -313,14 +313,14 @@ static enum status begin_run(struct serving_run *run)
 }
 
 enum status serving_simulate(const struct serving_config *config, const struct step_time_source *steps,
-                             const struct arrival_source *arrivals, struct serving_result *result, struct error *error)
+                             const struct arrival_source *arrivals, struct serving_outcome *result, struct error *error)
 {
     struct serving_run *run = calloc(1, sizeof *run);
     enum status status;
 
     if (run == NULL)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the simulator");
-    *result = (struct serving_result){0};
+    *result = (struct serving_outcome){0};
     *run = (struct serving_run){
         .state = {.config = config, .error = error, .result = result}, .steps = steps, .arrivals = arrivals};
     status = check_config(config, error);

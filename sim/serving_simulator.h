@@ -91,7 +91,7 @@ struct latency_summary {
     double mean_s, p50_s, p90_s, p99_s, maximum_s; /* NaN without samples */
 };
 
-struct serving_result {
+struct serving_outcome {
     double duration_s;
     bool horizon_reached;      /* requests were left */
     bool queue_limit_reached;  /* the run ended because of it */
@@ -127,7 +127,7 @@ struct serving_result {
  * STATUS_DOMAIN: a configuration out of range, an impossible step time; STATUS_BAD_DATA: arrivals that go back in time;
  * STATUS_NO_MEMORY; whatever the source says; STATUS_INTERNAL if the books do not balance. */
 MUST_CHECK enum status serving_simulate(const struct serving_config *config, const struct step_time_source *steps,
-                                        const struct arrival_source *arrivals, struct serving_result *result,
+                                        const struct arrival_source *arrivals, struct serving_outcome *result,
                                         struct error *error);
 
 struct rate_search {
@@ -144,7 +144,7 @@ struct rate_search {
  */
 MUST_CHECK enum status serving_find_rate(const struct serving_config *config, const struct step_time_source *steps,
                                          const struct arrival_plan *plan, double horizon_factor,
-                                         struct rate_search *search, struct serving_result *result,
+                                         struct rate_search *search, struct serving_outcome *result,
                                          struct error *error);
 
 #endif

@@ -54,7 +54,7 @@ struct serving_state {
     double pending_gap_s; /* inter-token gaps not yet in their sketch */
     uint64_t pending_gaps;
     struct latency_sketch sketches[SERVING_METRIC_COUNT];
-    struct serving_result *result;
+    struct serving_outcome *result;
 };
 
 /* ---- serving_schedule.c */

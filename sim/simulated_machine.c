@@ -53,6 +53,8 @@ static void set_execution(struct simulated_machine *machine, const struct gpu_de
     const struct model_parameter *items = p->items;
     machine->mma_latency_s = scaled(device, GPU_FIGURE_MMA_LATENCY, p, PARAMETER_MMA_LATENCY_FACTOR) * machine->cycle_s;
     machine->operand_wait_s = scaled(device, GPU_FIGURE_SMEM_LATENCY, p, PARAMETER_OPERAND_FACTOR) * machine->cycle_s;
+    machine->compiled_operand_wait_s =
+        machine->operand_wait_s / parameter_describe(PARAMETER_OPERAND_FACTOR)->default_value;
     set_rates(machine, device, items[PARAMETER_MMA_INTERVAL_FACTOR].value);
     machine->special_per_s = gpu_device_value(device, GPU_FIGURE_SPECIAL_LANES) / machine->cycle_s;
     machine->issue_factor = items[PARAMETER_ISSUE_FACTOR].value;

@@ -29,7 +29,8 @@ struct simulated_machine {
     double port_bytes_per_s, smem_bytes_per_s; /* one SM */
     double l2_capacity_bytes, l1_bytes;        /* l1_bytes: SMEM and L1 together, one SM */
     double mma_latency_s;
-    double operand_wait_s; /* of a product for one operand load of its warp, the part not issued ahead */
+    double operand_wait_s;          /* of a product for one operand load of its warp, the part not issued ahead */
+    double compiled_operand_wait_s; /* for one that compiled code was seen to wait for: a latency of SMEM */
     double mma_flop_per_s[NUMBER_FORMAT_COUNT];       /* mma.sync, one SM; NaN: the device has none */
     double warpgroup_flop_per_s[NUMBER_FORMAT_COUNT]; /* wgmma and tcgen05, one SM */
     double special_per_s;                             /* lane results, one SM */

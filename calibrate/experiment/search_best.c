@@ -9,7 +9,6 @@
 #include "calibrate/experiment/search_surrogate.h"
 
 enum {
-    DRAWS = 2000,
     MOST = SEARCH_JOINT_MAX
 };
 
@@ -31,20 +30,19 @@ static void factorise(double *factor, size_t count)
     }
 }
 
-void search_best_probabilities(const double *means, const double *covariance, const double *feasible, size_t count,
-                               double stretch, uint64_t seed, double *out)
+void search_best_draw(const double *means, const double *covariance, const double *feasible, size_t count,
+                      double stretch, uint64_t seed, size_t draws, double weight, double *probabilities, double *gain)
 {
     double factor[MOST * MOST], normals[MOST];
     struct random_stream stream;
     random_init(&stream, seed, 17);
     for (size_t i = 0; i < count; i++) {
         memcpy(factor + i * MOST, covariance + i * count, count * sizeof *factor);
-        out[i] = 0;
     }
     factorise(factor, count);
-    for (int draw = 0; draw < DRAWS; draw++) {
+    for (size_t draw = 0; draw < draws; draw++) {
         size_t best = count;
-        double least = HUGE_VAL;
+        double least = HUGE_VAL, first = HUGE_VAL;
         for (size_t i = 0; i < count; i++) {
             normals[i] = random_normal(&stream);
             double value = 0;
@@ -52,13 +50,15 @@ void search_best_probabilities(const double *means, const double *covariance, co
                 value += factor[i * MOST + k] * normals[k];
             }
             value = means[i] + stretch * value;
+            first = i == 0 ? value : first;
             if (random_uniform(&stream) < feasible[i] && value < least) {
                 least = value;
                 best = i;
             }
         }
         if (best < count) {
-            out[best] += 1.0 / DRAWS;
+            probabilities[best] += weight / (double)draws;
+            *gain += weight * (first - least) / (double)draws;
         }
     }
 }

@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* means and covariance (count x count) of ln(value), deviations stretched by the factor; feasible: probability that
- * each runs at all. count <= SEARCH_JOINT_MAX. Probabilities go to out; they add up to 1 unless none may run. */
-void search_best_probabilities(const double *means, const double *covariance, const double *feasible, size_t count,
-                               double stretch, uint64_t seed, double *out);
+/* means and covariance (count x count, count <= SEARCH_JOINT_MAX) of ln(value), deviations stretched by the factor;
+ * feasible: probability that each runs at all. The first is the best so far. Adds weight times the share of the draws
+ * in which each is the best to `probabilities` (all of them add up to weight unless none may run), and weight times the
+ * mean of what the least of a draw is below the first to *gain. */
+void search_best_draw(const double *means, const double *covariance, const double *feasible, size_t count,
+                      double stretch, uint64_t seed, size_t draws, double weight, double *probabilities, double *gain);
 
 #endif

@@ -28,8 +28,8 @@ static void gather(const struct search_surrogate *self, const uint32_t *configs,
 static void cross_covariance(const struct search_surrogate *self, size_t config, const struct candidate_block *block,
                              float *restrict out)
 {
-    const bool is_product = self->kernel == SEARCH_KERNEL_PRODUCT;
-    const float amplitude = (float)surrogate_amplitude(self), root = sqrtf(5);
+    const bool is_product = surrogate_is_product(self);
+    const float amplitude = (float)self->amplitude, root = sqrtf(5);
     const float common = (float)self->common, slope = (float)(self->slope * surrogate_offset(self, config));
     const float *table = self->tables_single;
     for (size_t j = 0; j < SEARCH_BLOCK; j++) {
@@ -91,8 +91,7 @@ static void project(struct search_surrogate *self, const struct candidate_block 
 static void prior_variances(const struct search_surrogate *self, const struct candidate_block *block, double *variances)
 {
     for (size_t j = 0; j < SEARCH_BLOCK; j++) {
-        variances[j] =
-            surrogate_amplitude(self) + surrogate_common(self, (double)block->offsets[j], (double)block->offsets[j]);
+        variances[j] = self->amplitude + surrogate_common(self, (double)block->offsets[j], (double)block->offsets[j]);
     }
 }
 

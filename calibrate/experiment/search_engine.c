@@ -12,16 +12,14 @@
 
 enum {
     POOL_MAX = 65536, /* configurations weighed at once; of larger spaces a sample and what is near the best */
-    NEIGHBOURS_OF = 8,
-    STALE_RUNS = 4, /* without a gain before the search looks another way */
-    ROWS_WITHOUT_PRIOR = 6
+    NEIGHBOURS_OF = 8
 };
 /* Forecasts are of configurations that were chosen because they looked good, so they are off by more than sigma. */
-static const double stretch_start = 1.25, stretch_gain = 0.2;
+static const double stretch_start = 1.25, stretch_gain = 0.4;
 
 void search_options_init(struct search_options *options)
 {
-    *options = (struct search_options){.kernel = SEARCH_KERNEL_ALTERNATING,
+    *options = (struct search_options){.kernel = SEARCH_KERNEL_AVERAGED,
                                        .initial_runs = 8,
                                        .chosen_runs = 3,
                                        .seed = 1,
@@ -43,7 +41,8 @@ static enum status no_room(size_t runs, struct error *error)
 /* Room for as many runs as there are, and a batch. */
 static enum status reserve(struct search_engine *self, size_t runs, struct error *error)
 {
-    const size_t capacity = runs < 32 ? 64 : 2 * runs;
+    const size_t doubled = runs < 32 ? 64 : 2 * runs;
+    const size_t capacity = doubled < SEARCH_RUNS_MAX ? doubled : SEARCH_RUNS_MAX;
     if (runs <= self->run_capacity) {
         return STATUS_OK;
     }
@@ -67,10 +66,18 @@ static enum status reserve(struct search_engine *self, size_t runs, struct error
         return no_room(runs, error);
     }
     self->did_run = did_run;
+    double *gains = realloc(self->gains_by_run, (capacity + 1) * sizeof *gains);
+    if (!gains) {
+        return no_room(runs, error);
+    }
+    self->gains_by_run = gains;
+    for (size_t i = self->run_capacity ? self->run_capacity + 1 : 0; i <= capacity; i++) {
+        gains[i] = (double)NAN;
+    }
     self->run_capacity = capacity;
-    search_surrogate_free(self->surrogate);
-    return search_surrogate_create(self->space, self->options.kernel, self->prior, capacity + SEARCH_BATCH_MAX,
-                                   &self->surrogate, error);
+    search_members_free(self->members);
+    return search_members_create(self->space, self->options.kernel, self->prior, capacity + SEARCH_BATCH_MAX,
+                                 &self->members, error);
 }
 
 enum status search_engine_create(const struct search_space *space, const struct search_prior *prior,
@@ -84,11 +91,10 @@ enum status search_engine_create(const struct search_space *space, const struct 
         self->space = space;
         self->prior = prior;
         self->options = *options;
-        self->log_stretch = log(stretch_start * normal_quantile(0.5 + options->interval_level / 2));
         self->pool_capacity = pool;
         self->is_taken = calloc(space->config_count, sizeof *self->is_taken);
         self->pool = malloc(pool * sizeof *self->pool);
-        self->means = malloc(3 * pool * sizeof *self->means);
+        self->means = malloc(4 * pool * sizeof *self->means);
     }
     if (!self || !self->is_taken || !self->pool || !self->means) {
         search_engine_free(self);
@@ -97,6 +103,7 @@ enum status search_engine_create(const struct search_space *space, const struct 
     }
     self->deviations = self->means + pool;
     self->feasible = self->deviations + pool;
+    self->gains = self->feasible + pool;
     const enum status status = reserve(self, 1, error);
     if (status != STATUS_OK) {
         search_engine_free(self);
@@ -108,11 +115,12 @@ enum status search_engine_create(const struct search_space *space, const struct 
 void search_engine_free(struct search_engine *engine)
 {
     if (engine) {
-        search_surrogate_free(engine->surrogate);
+        search_members_free(engine->members);
         free(engine->runs);
         free(engine->rows);
         free(engine->tried);
         free(engine->did_run);
+        free(engine->gains_by_run);
         free(engine->is_taken);
         free(engine->pool);
         free(engine->means);
@@ -122,15 +130,20 @@ void search_engine_free(struct search_engine *engine)
 
 /* SEARCH-7: the stretch follows the share of forecasts that missed (adaptive conformal inference; Gibbs, Candes 2021).
  */
-static void score_forecast(struct search_engine *self, const struct search_run *run)
+static double score_forecasts(struct search_engine *self, size_t runs)
 {
-    if (run->failed || !isfinite(run->forecast_lo) || !isfinite(run->forecast_hi)) {
-        return;
+    double log_stretch = log(stretch_start * normal_quantile(0.5 + self->options.interval_level / 2));
+    self->forecasts = self->forecasts_inside = 0;
+    for (size_t i = 0; i < runs; i++) {
+        const struct search_run *run = &self->runs[i];
+        if (!run->failed && isfinite(run->forecast_lo) && isfinite(run->forecast_hi)) {
+            const bool inside = run->value >= run->forecast_lo && run->value <= run->forecast_hi;
+            self->forecasts++;
+            self->forecasts_inside += inside;
+            log_stretch += stretch_gain * ((inside ? 0 : 1) - (1 - self->options.interval_level));
+        }
     }
-    const bool inside = run->value >= run->forecast_lo && run->value <= run->forecast_hi;
-    self->forecasts++;
-    self->forecasts_inside += inside;
-    self->log_stretch += stretch_gain * ((inside ? 0 : 1) - (1 - self->options.interval_level));
+    return log_stretch;
 }
 
 enum status search_engine_tell(struct search_engine *engine, const struct search_run *run, struct error *error)
@@ -150,7 +163,6 @@ enum status search_engine_tell(struct search_engine *engine, const struct search
         engine->runs[engine->run_count++] = *run;
         engine->good_count += !run->failed;
         engine->is_taken[run->config] = true;
-        score_forecast(engine, run);
     }
     return status;
 }
@@ -320,41 +332,12 @@ bool search_engine_knows_nothing(const struct search_engine *self)
     return !self->prior && self->row_count < 2;
 }
 
-/* Runs since one was better than all before it. */
-static size_t runs_without_gain(const struct search_engine *self)
-{
-    double least = HUGE_VAL;
-    size_t since = 0;
-    for (size_t i = 0; i < self->run_count; i++) {
-        since++;
-        if (!self->runs[i].failed && self->runs[i].value < least) {
-            least = self->runs[i].value;
-            since = 0;
-        }
-    }
-    return since;
-}
-
-/* SEARCH-2: a search that has stopped gaining looks at the space in another way every second time, through the other
- * kernel, or without the prior: two views that agree on what was run disagree on where to look next. */
-static void choose_view(struct search_engine *self)
-{
-    const size_t stale = runs_without_gain(self);
-    const bool other = self->options.kernel == SEARCH_KERNEL_ALTERNATING && stale >= STALE_RUNS && stale % 2 == 0;
-    const enum search_kernel own =
-        self->options.kernel == SEARCH_KERNEL_ALTERNATING ? SEARCH_KERNEL_PRODUCT : self->options.kernel;
-    if (self->prior) {
-        search_surrogate_use(self->surrogate, own, !other || self->row_count < ROWS_WITHOUT_PRIOR);
-    } else {
-        search_surrogate_use(self->surrogate, other ? SEARCH_KERNEL_RADIAL : own, false);
-    }
-}
-
 void search_engine_form_beliefs(struct search_engine *self)
 {
+    self->log_stretch = score_forecasts(self, self->run_count);
     merge_runs(self);
-    choose_view(self);
     fill_pool(self);
     extend_pool(self);
-    search_surrogate_fit(self->surrogate, self->rows, self->row_count);
+    self->is_weighed = false;
+    search_members_fit(self->members, self->rows, self->row_count);
 }

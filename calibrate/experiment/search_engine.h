@@ -24,7 +24,7 @@ struct search_options {
     size_t chosen_runs;    /* of these by design, the others at random: even designs say little of lengths; 3 */
     uint64_t seed;         /* 1 */
     double interval_level; /* 0.8 */
-    double stop_gain;      /* stop when no run is expected to gain more than this fraction; 0.01 */
+    double stop_gain;      /* stop when no more than this fraction is expected to be gained; 0.01 */
     double run_noise;      /* known scatter of ln(value) between runs of one configuration; 0: fitted only */
     const double *costs_s; /* of one run, per configuration, above 0; NULL: all alike; borrowed */
     bool design_at_random; /* the first runs at random: for comparisons */
@@ -65,8 +65,8 @@ struct search_summary {
     uint32_t best_config;
     double best_value;                  /* mean of its runs in the logarithm */
     double best_probability;            /* that no other configuration is better */
-    double remaining_gain;              /* the largest expected gain of any configuration that was not run */
-    bool stop;                          /* remaining_gain < stop_gain, after the first runs */
+    double remaining_gain;              /* what is expected to be gained yet, all runs together; NaN: not known yet */
+    bool stop;                          /* that is less than stop_gain, and was after each of the last runs */
     double noise;                       /* of ln(value) from run to run, as fitted or told */
     double stretch;                     /* half width of intervals in sigmas */
     size_t forecasts, forecasts_inside; /* runs that had a forecast, and those inside its interval */

@@ -6,49 +6,24 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "calibrate/experiment/search_best.h"
 #include "calibrate/experiment/search_design.h"
 #include "calibrate/experiment/search_engine_private.h"
 #include "calibrate/experiment/search_feasibility.h"
 
+enum {
+    STOP_CLAIMS = 5 /* proposals in a row that see too little left to gain */
+};
+static const double gain_margin = 2;
+
 /* --- worth of a run --- */
-
-static double normal_density(double z)
-{
-    return exp(-z * z / 2) / sqrt(2 * M_PI);
-}
-
-static double normal_cumulative(double z)
-{
-    return erfc(-z * M_SQRT1_2) / 2;
-}
-
-/* Expected improvement of ln(value) on `best`; its tail continues as a slope, so that hopeless ones still have ranks.
- */
-static double expected_gain(double best, double mean, double deviation)
-{
-    const double z = (best - mean) / deviation;
-    return z > -6 ? fmax(deviation * (z * normal_cumulative(z) + normal_density(z)), 1e-14 * deviation)
-                  : 1e-14 * deviation * exp(fmax(6 + z, -500));
-}
 
 static double cost_of(const struct search_engine *self, uint32_t config)
 {
     return self->options.costs_s ? self->options.costs_s[config] : 1;
 }
 
-/* What is to be beaten: the best measured, or, before there is one, the best predicted. */
-static double target_log(const struct search_engine *self)
-{
-    double target = self->best_log;
-    for (size_t i = 0; i < self->pool_count && !isfinite(self->best_log); i++) {
-        target = fmin(target, self->means[i]);
-    }
-    return target;
-}
-
 /* Place in the pool of the configuration that is worth most per second; SIZE_MAX: none is left. */
-static size_t most_worth(const struct search_engine *self, double target)
+static size_t most_worth(const struct search_engine *self)
 {
     size_t best = SIZE_MAX;
     double most = -HUGE_VAL;
@@ -56,8 +31,7 @@ static size_t most_worth(const struct search_engine *self, double target)
         if (self->is_taken[self->pool[i]]) {
             continue;
         }
-        const double worth = log(self->feasible[i]) + log(expected_gain(target, self->means[i], self->deviations[i])) -
-                             log(cost_of(self, self->pool[i]));
+        const double worth = log(self->feasible[i]) + log(self->gains[i]) - log(cost_of(self, self->pool[i]));
         if (worth > most) {
             most = worth;
             best = i;
@@ -68,7 +42,7 @@ static size_t most_worth(const struct search_engine *self, double target)
 
 static double run_sigma(const struct search_engine *self, double deviation)
 {
-    const double noise = fmax(search_surrogate_noise(self->surrogate), self->run_noise);
+    const double noise = fmax(search_members_noise(self->members), self->run_noise);
     return sqrt(deviation * deviation + noise * noise);
 }
 
@@ -79,15 +53,14 @@ static void describe(const struct search_engine *self, size_t place, double targ
     const double cost = cost_of(self, self->pool[place]);
     *proposal = (struct search_proposal){.config = self->pool[place],
                                          .reason = mean <= target ? SEARCH_REASON_EXPLOIT : SEARCH_REASON_EXPLORE,
-                                         .value = exp(search_surrogate_expand(self->surrogate, mean)),
-                                         .value_lo = exp(search_surrogate_expand(self->surrogate, mean - half)),
-                                         .value_hi = exp(search_surrogate_expand(self->surrogate, mean + half)),
+                                         .value = exp(mean),
+                                         .value_lo = exp(mean - half),
+                                         .value_hi = exp(mean + half),
                                          .feasible_probability = self->feasible[place],
                                          .best_probability = (double)NAN,
                                          .cost_s = cost};
-    proposal->gain_fraction = isfinite(self->best_log)
-                                  ? proposal->feasible_probability * expected_gain(target, mean, deviation)
-                                  : (double)NAN;
+    proposal->gain_fraction =
+        isfinite(self->best_log) ? proposal->feasible_probability * self->gains[place] : (double)NAN;
     proposal->gain_per_s = proposal->gain_fraction / cost;
 }
 
@@ -140,34 +113,34 @@ static bool has_free(const struct search_engine *self)
     return false;
 }
 
-static void weigh_pool(struct search_engine *self)
+/* Returns what is to be beaten: the best measured, or, before there is one, the best predicted. */
+static double weigh_pool(struct search_engine *self)
 {
-    search_surrogate_predict(self->surrogate, self->pool, self->pool_count, self->means, self->deviations);
-    search_feasibility(self->space, self->tried, self->did_run, self->run_count, self->pool, self->pool_count,
-                       self->feasible);
+    if (!self->is_weighed) {
+        self->target = self->best_log;
+        search_members_predict(self->members, self->pool, self->pool_count, &self->target, self->means,
+                               self->deviations, self->gains);
+        search_feasibility(self->space, self->tried, self->did_run, self->run_count, self->pool, self->pool_count,
+                           self->feasible);
+        self->is_weighed = true;
+    }
+    return self->target;
 }
 
 /* --- what remains --- */
 
-static double stretched_gain(const struct search_engine *self, size_t place, double target)
-{
-    const double sigmas = normal_quantile(0.5 + self->options.interval_level / 2);
-    return self->feasible[place] *
-           expected_gain(target, self->means[place], self->deviations[place] * exp(self->log_stretch) / sigmas);
-}
-
 /* The configurations that may yet be the best, by their worth, behind the incumbent. */
-static void choose_joint(struct search_engine *self, double target, size_t *places)
+static void choose_joint(struct search_engine *self, double *feasible)
 {
     double worths[SEARCH_JOINT_MAX] = {0};
     self->joint_count = 0;
     if (isfinite(self->best_log)) {
         worths[0] = HUGE_VAL;
-        places[0] = SIZE_MAX;
+        feasible[0] = 1;
         self->joint[self->joint_count++] = self->best_config;
     }
     for (size_t i = 0; i < self->pool_count; i++) {
-        const double worth = stretched_gain(self, i, target);
+        const double worth = self->feasible[i] * self->gains[i];
         size_t place = self->joint_count;
         if (place == SEARCH_JOINT_MAX) {
             if (worth <= worths[place - 1]) {
@@ -179,29 +152,24 @@ static void choose_joint(struct search_engine *self, double target, size_t *plac
         }
         for (; place > 0 && worths[place - 1] < worth; place--) {
             worths[place] = worths[place - 1];
-            places[place] = places[place - 1];
+            feasible[place] = feasible[place - 1];
             self->joint[place] = self->joint[place - 1];
         }
         worths[place] = worth;
-        places[place] = i;
+        feasible[place] = self->feasible[i];
         self->joint[place] = self->pool[i];
     }
 }
 
-static void judge_best(struct search_engine *self, double target)
+/* Returns what the best of them is expected to gain. */
+static double judge_best(struct search_engine *self)
 {
-    double means[SEARCH_JOINT_MAX], feasible[SEARCH_JOINT_MAX], deviation;
-    double covariance[SEARCH_JOINT_MAX * SEARCH_JOINT_MAX];
-    size_t places[SEARCH_JOINT_MAX];
-    choose_joint(self, target, places);
-    for (size_t i = 0; i < self->joint_count; i++) {
-        feasible[i] = places[i] == SIZE_MAX ? 1 : self->feasible[places[i]];
-        search_surrogate_predict(self->surrogate, &self->joint[i], 1, &means[i], &deviation);
-    }
-    search_surrogate_covariance(self->surrogate, self->joint, self->joint_count, covariance);
-    search_best_probabilities(means, covariance, feasible, self->joint_count,
-                              exp(self->log_stretch) / normal_quantile(0.5 + self->options.interval_level / 2),
-                              self->options.seed, self->joint_probability);
+    double feasible[SEARCH_JOINT_MAX], gain;
+    choose_joint(self, feasible);
+    search_members_draw(self->members, self->joint, feasible, self->joint_count,
+                        exp(self->log_stretch) / normal_quantile(0.5 + self->options.interval_level / 2),
+                        self->options.seed, self->joint_probability, &gain);
+    return gain;
 }
 
 static double best_probability(const struct search_engine *self, uint32_t config)
@@ -220,35 +188,85 @@ static bool is_designing(const struct search_engine *self, size_t proposed)
            (!self->prior && self->good_count + proposed < self->options.initial_runs);
 }
 
-static void summarise(struct search_engine *self, struct search_summary *summary)
+/* SEARCH-8: what the most promising runs together are expected to gain, with a margin for what is not among them and
+ * for what the process does not know of itself; after the beliefs were formed. NaN while it cannot be said. */
+static double judge_remaining(struct search_engine *self)
 {
-    const bool has_best = isfinite(self->best_log);
-    *summary = (struct search_summary){.runs = self->run_count,
-                                       .failures = self->run_count - self->good_count,
-                                       .has_best = has_best,
-                                       .best_config = self->best_config,
-                                       .best_value = has_best ? exp(self->best_log) : (double)NAN,
-                                       .best_probability = (double)NAN,
-                                       .remaining_gain = (double)NAN,
-                                       .noise = self->run_noise,
-                                       .stretch = exp(self->log_stretch),
-                                       .forecasts = self->forecasts,
-                                       .forecasts_inside = self->forecasts_inside};
     self->joint_count = 0;
     if (is_designing(self, 0)) {
-        return;
+        return (double)NAN;
     }
-    weigh_pool(self);
-    const double target = target_log(self);
-    judge_best(self, target);
-    if (has_best) {
-        summary->best_probability = best_probability(self, self->best_config);
-        summary->remaining_gain = 0;
-        for (size_t i = 0; i < self->pool_count; i++) {
-            summary->remaining_gain = fmax(summary->remaining_gain, stretched_gain(self, i, target));
+    (void)weigh_pool(self);
+    const double gain = judge_best(self);
+    return isfinite(self->best_log) ? gain_margin * gain : (double)NAN;
+}
+
+/* Leaves out the last runs. */
+static void take_back(struct search_engine *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        self->run_count--;
+        self->good_count -= !self->runs[self->run_count].failed;
+    }
+    memset(self->is_taken, 0, self->space->config_count * sizeof *self->is_taken);
+    for (size_t i = 0; i < self->run_count; i++) {
+        self->is_taken[self->runs[i].config] = true;
+    }
+}
+
+static void give_again(struct search_engine *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        self->good_count += !self->runs[self->run_count].failed;
+        self->is_taken[self->runs[self->run_count++].config] = true;
+    }
+}
+
+/* What remained, as it was said so many runs ago: asked again of the runs there were, so that the same results always
+ * give the same answer. */
+static double remaining_before(struct search_engine *self, size_t ago)
+{
+    const size_t place = self->run_count - ago;
+    if (!isfinite(self->gains_by_run[place])) {
+        take_back(self, ago);
+        search_engine_form_beliefs(self);
+        self->gains_by_run[place] = judge_remaining(self);
+        give_again(self, ago);
+        search_engine_form_beliefs(self);
+        (void)judge_remaining(self);
+    }
+    return self->gains_by_run[place];
+}
+
+/* One lucky fit is no reason to stop: so many in a row must say so. */
+static bool may_stop(struct search_engine *self)
+{
+    for (size_t ago = 0; ago < STOP_CLAIMS; ago++) {
+        if (ago > self->run_count || !(remaining_before(self, ago) < self->options.stop_gain)) {
+            return false;
         }
-        summary->stop = summary->remaining_gain < self->options.stop_gain;
     }
+    return true;
+}
+
+static void summarise(struct search_engine *self, struct search_summary *summary)
+{
+    const double remaining = self->gains_by_run[self->run_count] = judge_remaining(self);
+    const bool stop = may_stop(self);
+    const bool has_best = isfinite(self->best_log);
+    *summary = (struct search_summary){
+        .runs = self->run_count,
+        .failures = self->run_count - self->good_count,
+        .has_best = has_best,
+        .best_config = self->best_config,
+        .best_value = has_best ? exp(self->best_log) : (double)NAN,
+        .best_probability = has_best && self->joint_count ? best_probability(self, self->best_config) : (double)NAN,
+        .remaining_gain = remaining,
+        .stop = stop,
+        .noise = self->run_noise,
+        .stretch = exp(self->log_stretch),
+        .forecasts = self->forecasts,
+        .forecasts_inside = self->forecasts_inside};
 }
 
 /* --- batch --- */
@@ -259,7 +277,7 @@ static size_t most_telling(struct search_engine *self, double *share)
     uint32_t references[SEARCH_JOINT_MAX];
     const size_t configs = self->space->config_count;
     const size_t count = configs < SEARCH_JOINT_MAX ? configs : SEARCH_JOINT_MAX;
-    double *reductions = malloc((self->pool_count + 1) * sizeof *reductions);
+    double *reductions = malloc((2 * self->pool_count + 1) * sizeof *reductions);
     size_t best = SIZE_MAX;
     if (!reductions) {
         return SIZE_MAX;
@@ -267,7 +285,8 @@ static size_t most_telling(struct search_engine *self, double *share)
     for (size_t r = 0; r < count; r++) {
         references[r] = (uint32_t)(r * configs / count);
     }
-    search_surrogate_reduction(self->surrogate, references, count, self->pool, self->pool_count, reductions);
+    search_members_reduction(self->members, references, count, self->pool, self->pool_count,
+                             reductions + self->pool_count, reductions);
     for (size_t i = 0; i < self->pool_count; i++) {
         if (!self->is_taken[self->pool[i]] &&
             (best == SIZE_MAX || self->feasible[i] * reductions[i] / cost_of(self, self->pool[i]) >
@@ -291,10 +310,9 @@ static bool propose_one(struct search_engine *self, struct search_proposal *prop
         describe_design(self, design_pick(self, proposals, place), &proposals[place]);
         return true;
     }
-    weigh_pool(self);
-    const double target = target_log(self);
+    const double target = weigh_pool(self);
     double share = 0;
-    const size_t best = learns ? most_telling(self, &share) : most_worth(self, target);
+    const size_t best = learns ? most_telling(self, &share) : most_worth(self);
     if (best == SIZE_MAX) {
         return false;
     }
@@ -337,8 +355,8 @@ enum status search_engine_propose(struct search_engine *engine, size_t wanted, s
         chosen->best_probability =
             summary && engine->joint_count ? best_probability(engine, chosen->config) : (double)NAN;
         if (isfinite(chosen->value) && *count < wanted) {
-            search_surrogate_append(engine->surrogate,
-                                    &(struct search_observation){chosen->config, log(chosen->value), 0});
+            engine->is_weighed = false;
+            search_members_append(engine->members, &(struct search_observation){chosen->config, log(chosen->value), 0});
         }
     }
     for (size_t i = 0; i < *count; i++) {
@@ -353,10 +371,12 @@ bool search_engine_describe(struct search_engine *engine, uint32_t config, struc
     if (search_engine_knows_nothing(engine)) {
         return false;
     }
+    engine->is_weighed = false;
     engine->pool[0] = config; /* the pool is filled anew by the next proposal */
-    search_surrogate_predict(engine->surrogate, &config, 1, engine->means, engine->deviations);
+    double target = engine->best_log;
+    search_members_predict(engine->members, &config, 1, &target, engine->means, engine->deviations, engine->gains);
     search_feasibility(engine->space, engine->tried, engine->did_run, engine->run_count, &config, 1, engine->feasible);
-    describe(engine, 0, engine->best_log, proposal);
+    describe(engine, 0, target, proposal);
     proposal->best_probability = engine->joint_count ? best_probability(engine, config) : (double)NAN;
     return true;
 }
@@ -373,7 +393,7 @@ bool search_engine_incumbent(struct search_engine *engine, struct search_proposa
     proposal->gain_fraction = 0;
     if (engine->run_noise > 0 && isfinite(engine->second_log)) {
         const double deviation = engine->run_noise * sqrt(1 + 1 / (double)engine->best_repeats);
-        proposal->gain_fraction = expected_gain(engine->best_log, engine->second_log, deviation);
+        proposal->gain_fraction = search_expected_gain(engine->best_log, engine->second_log, deviation);
     }
     proposal->gain_per_s = proposal->gain_fraction / proposal->cost_s;
     return true;

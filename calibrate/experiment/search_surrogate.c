@@ -11,20 +11,20 @@
 
 enum {
     FIT_STEPS = 40,
-    FIT_ROWS_MAX = 128, /* a step costs rows^3, and more rows hardly move the lengths */
-    BEND_ROWS_LEAST = 4
+    FIT_ROWS_MAX = 128 /* a step costs rows^3, and more rows hardly move the lengths */
 };
-/* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a tenth of the
- * spread, lengths of the whole range of a knob. Wide, so that a knob that does not matter is found out. */
-static const double amplitude_center = 1, amplitude_sigma = 1, noise_center = 0.01, noise_sigma = 1, length_center = 1,
+/* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a few percent
+ * of the spread (repeats of tuned kernels vary by 0.2 to 2.6 %, configurations by 30 to 70 %), lengths of the whole
+ * range of a knob. Wide, so that a knob that does not matter is found out. */
+static const double amplitude_center = 1, amplitude_sigma = 1, noise_center = 0.002, noise_sigma = 1, length_center = 1,
                     length_sigma = 1, radial_length_center = 0.7;
 static const double reach = 4; /* unknowns stay within so many sigmas of their priors */
 /* A prediction made beforehand may be wrong by a common factor of its own sigma, and in its slope by a quarter. */
 static const double slope_sigma = 0.25;
 /* Without one, the mean of the rows is no better known than a fraction of their spread. */
 static const double common_variance = 0.25;
-/* Outputs above their median are bent, with a width of this share of the way from the least to the median. */
-static const double bend_share = 0.5;
+/* Of each knob's factor, this does not fall off: agreement in the others counts whatever this one does. */
+static const double anova_share = 0.5;
 
 static size_t table_size(const struct search_space *space)
 {
@@ -59,7 +59,7 @@ enum status search_surrogate_create(const struct search_space *space, enum searc
         self->rows = malloc((capacity + 1) * sizeof *self->rows);
         self->table_storage = malloc((2 * table_size(space) + 1) * sizeof(double));
         self->factor = malloc((capacity * capacity + 1) * sizeof(double));
-        self->inverse = malloc((capacity * capacity + 1) * sizeof(double));
+        self->inverse = malloc(((capacity < FIT_ROWS_MAX ? capacity : FIT_ROWS_MAX) * capacity + 1) * sizeof(double));
         self->outputs = malloc((3 * capacity + 1) * sizeof(double));
         self->tables_single = malloc((table_size(space) + 1) * sizeof(float));
         self->block = malloc((2 * capacity * SEARCH_BLOCK + 1) * sizeof(float));
@@ -75,7 +75,7 @@ enum status search_surrogate_create(const struct search_space *space, enum searc
     self->reference = self->block + capacity * SEARCH_BLOCK;
     lay_tables(self);
     if (prior) {
-        self->offsets = self->prior_offsets = prior->log_value;
+        self->offsets = prior->log_value;
         self->prior_scale = prior->log_sigma;
         for (size_t c = 0; c < space->config_count; c++) {
             self->offset_mean += prior->log_value[c] / (double)space->config_count;
@@ -98,12 +98,6 @@ void search_surrogate_free(struct search_surrogate *surrogate)
     }
 }
 
-void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel, bool with_prior)
-{
-    surrogate->kernel = kernel;
-    surrogate->offsets = with_prior ? surrogate->prior_offsets : NULL;
-}
-
 /* --- covariance --- */
 
 static double level_distance(const struct search_feature *feature, uint32_t a, uint32_t b)
@@ -114,6 +108,7 @@ static double level_distance(const struct search_feature *feature, uint32_t a, u
 static void fill_tables(struct search_surrogate *self)
 {
     float *single = self->tables_single;
+    self->amplitude = exp(self->unknowns[LOG_AMPLITUDE]);
     for (uint32_t f = 0; f < self->space->feature_count; f++) {
         const struct search_feature *feature = &self->space->features[f];
         const double length = exp(self->unknowns[LOG_LENGTHS + f]);
@@ -122,8 +117,10 @@ static void fill_tables(struct search_surrogate *self)
                 const size_t place = (size_t)a * feature->level_count + b;
                 const double distance = level_distance(feature, a, b) / length, s = sqrt(5) * distance;
                 const double form = 1 + s + s * s / 3;
-                self->tables[f][place] = self->kernel == SEARCH_KERNEL_PRODUCT ? form * exp(-s) : distance * distance;
-                self->slopes[f][place] = s * s * (1 + s) / (3 * form);
+                const double share = self->kernel == SEARCH_KERNEL_ANOVA ? anova_share : 0, own = form * exp(-s);
+                const double joined = share + (1 - share) * own;
+                self->tables[f][place] = surrogate_is_product(self) ? joined : distance * distance;
+                self->slopes[f][place] = s * s * (1 + s) / (3 * form) * (1 - share) * own / joined;
                 *single++ = (float)self->tables[f][place];
             }
         }
@@ -145,8 +142,8 @@ static size_t table_place(const struct search_surrogate *self, uint32_t feature,
 double surrogate_covariance(const struct search_surrogate *self, size_t a, size_t b)
 {
     const uint32_t features = self->space->feature_count;
-    if (self->kernel == SEARCH_KERNEL_PRODUCT) {
-        double product = surrogate_amplitude(self);
+    if (surrogate_is_product(self)) {
+        double product = self->amplitude;
         for (uint32_t f = 0; f < features; f++) {
             product *= self->tables[f][table_place(self, f, a, b)];
         }
@@ -157,7 +154,7 @@ double surrogate_covariance(const struct search_surrogate *self, size_t a, size_
         squares += self->tables[f][table_place(self, f, a, b)];
     }
     const double s = sqrt(5 * squares);
-    return surrogate_amplitude(self) * (1 + s + s * s / 3) * exp(-s);
+    return self->amplitude * (1 + s + s * s / 3) * exp(-s);
 }
 
 static void fill_covariance(struct search_surrogate *self, size_t count)
@@ -254,7 +251,7 @@ static void add_pair_gradient(const struct search_surrogate *self, size_t a, siz
     if (a == b) {
         return;
     }
-    if (self->kernel == SEARCH_KERNEL_PRODUCT) {
+    if (surrogate_is_product(self)) {
         for (uint32_t f = 0; f < features; f++) {
             gradient[LOG_LENGTHS + f] += slope * covariance * self->slopes[f][table_place(self, f, a, b)];
         }
@@ -264,7 +261,7 @@ static void add_pair_gradient(const struct search_surrogate *self, size_t a, siz
     for (uint32_t f = 0; f < features; f++) {
         squares += self->tables[f][table_place(self, f, a, b)];
     }
-    const double s = sqrt(5 * squares), common = slope * surrogate_amplitude(self) * 5 / 3 * (1 + s) * exp(-s);
+    const double s = sqrt(5 * squares), common = slope * self->amplitude * 5 / 3 * (1 + s) * exp(-s);
     for (uint32_t f = 0; f < features; f++) {
         gradient[LOG_LENGTHS + f] += common * self->tables[f][table_place(self, f, a, b)];
     }
@@ -292,7 +289,7 @@ static void add_gradient(struct search_surrogate *self, size_t count, double *gr
 
 static void prior_of(const struct search_surrogate *self, uint32_t unknown, double *center, double *sigma)
 {
-    *center = log(self->kernel == SEARCH_KERNEL_PRODUCT ? length_center : radial_length_center);
+    *center = log(surrogate_is_product(self) ? length_center : radial_length_center);
     *sigma = length_sigma;
     if (unknown == LOG_AMPLITUDE) {
         *center = log(amplitude_center);
@@ -384,33 +381,8 @@ static void find_unknowns(struct search_surrogate *self, size_t count)
         take_step(self, &descent);
     }
     memcpy(self->unknowns, descent.best, sizeof descent.best);
-}
-
-/* SEARCH-1: what is slow is slow by how much does not matter, and the outputs' spread should be that of the good ones.
- */
-static double compress(const struct search_surrogate *self, double output)
-{
-    return self->bend_width > 0 && output > self->bend
-               ? self->bend + self->bend_width * log1p((output - self->bend) / self->bend_width)
-               : output;
-}
-
-double search_surrogate_expand(const struct search_surrogate *surrogate, double log_value)
-{
-    return surrogate->bend_width > 0 && log_value > surrogate->bend
-               ? surrogate->bend + surrogate->bend_width * expm1((log_value - surrogate->bend) / surrogate->bend_width)
-               : log_value;
-}
-
-static void choose_bend(struct search_surrogate *self)
-{
-    self->bend_width = 0;
-    if (!self->offsets && self->kernel != SEARCH_KERNEL_PLAIN && self->count >= BEND_ROWS_LEAST) {
-        memcpy(self->forward, self->outputs, self->count * sizeof *self->forward);
-        sort_doubles(self->forward, self->count);
-        self->bend = self->forward[self->count / 2];
-        self->bend_width = bend_share * (self->bend - self->forward[0]);
-    }
+    self->fit_value = descent.best_value;
+    self->fit_count = count;
 }
 
 static void scale_outputs(struct search_surrogate *self)
@@ -418,10 +390,6 @@ static void scale_outputs(struct search_surrogate *self)
     double sum = 0, squares = 0;
     for (size_t i = 0; i < self->count; i++) {
         self->outputs[i] = self->rows[i].log_value - (self->offsets ? self->offsets[self->rows[i].config] : 0);
-    }
-    choose_bend(self);
-    for (size_t i = 0; i < self->count; i++) {
-        self->outputs[i] = compress(self, self->outputs[i]);
         sum += self->outputs[i];
     }
     self->center = self->offsets || !self->count ? 0 : sum / (double)self->count;
@@ -438,14 +406,14 @@ static void scale_outputs(struct search_surrogate *self)
 }
 
 /* Rows where the factor fails (equal ones without noise) are not expected: noise has a floor. */
-static void factor_all(struct search_surrogate *self)
+void search_surrogate_solve(struct search_surrogate *surrogate)
 {
-    fill_tables(self);
-    fill_covariance(self, self->count);
-    if (!factorise(self, self->count)) {
+    fill_tables(surrogate);
+    fill_covariance(surrogate, surrogate->count);
+    if (!factorise(surrogate, surrogate->count)) {
         BUG("a covariance with noise is not positive");
     }
-    solve_weights(self, self->count);
+    solve_weights(surrogate, surrogate->count);
 }
 
 void search_surrogate_fit(struct search_surrogate *surrogate, const struct search_observation *observations,
@@ -458,7 +426,18 @@ void search_surrogate_fit(struct search_surrogate *surrogate, const struct searc
     surrogate->count = count;
     scale_outputs(surrogate);
     find_unknowns(surrogate, count < FIT_ROWS_MAX ? count : FIT_ROWS_MAX);
-    factor_all(surrogate);
+}
+
+/* What a centre and a scale taken from the rows cost, as of any two free parameters (Schwarz 1978). */
+double search_surrogate_evidence(const struct search_surrogate *surrogate)
+{
+    const double rows = (double)surrogate->fit_count;
+    if (surrogate->fit_count < 2) {
+        return 0; /* nothing to compare by */
+    }
+    /* finite also where no step gave a covariance that is positive */
+    return fmax(-surrogate->fit_value - rows * log(surrogate->scale) - (surrogate->offsets ? 0 : log(fmax(rows, 1))),
+                -1e300);
 }
 
 void search_surrogate_append(struct search_surrogate *surrogate, const struct search_observation *observation)
@@ -481,7 +460,6 @@ void search_surrogate_append(struct search_surrogate *surrogate, const struct se
         BUG("a covariance with noise is not positive");
     }
     const double offset = surrogate->offsets ? surrogate->offsets[a] : 0;
-    surrogate->outputs[i] =
-        (compress(surrogate, observation->log_value - offset) - surrogate->center) / surrogate->scale;
+    surrogate->outputs[i] = (observation->log_value - offset - surrogate->center) / surrogate->scale;
     solve_weights(surrogate, surrogate->count);
 }

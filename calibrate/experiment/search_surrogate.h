@@ -11,10 +11,11 @@ enum {
 };
 
 enum search_kernel {
-    SEARCH_KERNEL_PRODUCT,    /* product of a Matern 5/2 per knob */
-    SEARCH_KERNEL_RADIAL,     /* Matern 5/2 of the scaled distance over all knobs */
-    SEARCH_KERNEL_PLAIN,      /* the same on ln(value) as it is, the textbook form, to compare with */
-    SEARCH_KERNEL_ALTERNATING /* of search_engine: the first, and the second now and then once nothing is gained */
+    SEARCH_KERNEL_PRODUCT, /* product of a Matern 5/2 per knob */
+    SEARCH_KERNEL_ANOVA,   /* product per knob of a constant and a Matern 5/2 */
+    SEARCH_KERNEL_RADIAL,  /* Matern 5/2 of the scaled distance over all knobs */
+    SEARCH_KERNEL_PLAIN,   /* the same with no doubt about the mean, the textbook form, to compare with */
+    SEARCH_KERNEL_AVERAGED /* of search_members: the first three, by how well they explain the runs */
 };
 
 /* A prediction made beforehand, for every configuration of the space. */
@@ -36,20 +37,19 @@ MUST_CHECK enum status search_surrogate_create(const struct search_space *space,
                                                const struct search_prior *prior, size_t capacity,
                                                struct search_surrogate **surrogate, struct error *error);
 void search_surrogate_free(struct search_surrogate *surrogate);
-/* The kernel of the next fit, and whether it starts from the prior (where there is one). */
-void search_surrogate_use(struct search_surrogate *surrogate, enum search_kernel kernel, bool with_prior);
-
 /* Takes the observations (count <= capacity) and finds lengths, amplitude and noise for them, always from the same
  * start, so that the same observations give the same beliefs. */
 void search_surrogate_fit(struct search_surrogate *surrogate, const struct search_observation *observations,
                           size_t count);
+/* Everything below but the evidence takes this after a fit; it costs the cube of the count. */
+void search_surrogate_solve(struct search_surrogate *surrogate);
+/* Logarithm of the posterior density of the fit, in units of ln(value), for comparison between surrogates. */
+double search_surrogate_evidence(const struct search_surrogate *surrogate);
 /* One observation more at unchanged lengths. */
 void search_surrogate_append(struct search_surrogate *surrogate, const struct search_observation *observation);
-/* Mean and standard deviation of ln(value) without the noise of a run. Without a prior, what lies above the median of
- * the rows is told on a scale that is bent there; search_surrogate_expand gives ln(value) for it. */
+/* Mean and standard deviation of ln(value) without the noise of a run. */
 void search_surrogate_predict(struct search_surrogate *surrogate, const uint32_t *configs, size_t count, double *means,
                               double *deviations);
-double search_surrogate_expand(const struct search_surrogate *surrogate, double log_value);
 /* Covariance of ln(value) between configurations, count x count, without noise; count <= SEARCH_JOINT_MAX. */
 void search_surrogate_covariance(struct search_surrogate *surrogate, const uint32_t *configs, size_t count,
                                  double *covariance);

@@ -19,15 +19,16 @@ _Static_assert((int)SEARCH_JOINT_MAX <= (int)SEARCH_BLOCK, "a joint covariance i
 struct search_surrogate {
     const struct search_space *space;
     enum search_kernel kernel;
-    const double *prior_offsets; /* NULL: none */
-    const double *offsets;       /* the same, or NULL while the prior is left aside */
+    const double *offsets; /* NULL: no prior */
     double offset_mean, prior_scale;
     size_t capacity, count;
     struct search_observation *rows;
-    double center, scale;    /* outputs = (ln(value) - offset - center) / scale */
-    double common, slope;    /* variances of a common shift, and of the slope against the offset */
-    double bend, bend_width; /* outputs above the bend grow by the logarithm; width 0: none */
+    double center, scale; /* outputs = (ln(value) - offset - center) / scale */
+    double common, slope; /* variances of a common shift, and of the slope against the offset */
     double unknowns[SEARCH_UNKNOWNS_MAX];
+    double fit_value; /* minus the logarithm of their posterior density, in units of scale, over fit_count rows */
+    size_t fit_count;
+    double amplitude;                    /* of the unknowns that the tables are of */
     double *tables[SEARCH_FEATURES_MAX]; /* levels x levels: correlation, or square of the scaled distance */
     double *slopes[SEARCH_FEATURES_MAX]; /* levels x levels: d ln(correlation) / d ln(length); product only */
     double *table_storage;
@@ -37,9 +38,9 @@ struct search_surrogate {
     float *block, *reference;            /* capacity x SEARCH_BLOCK */
 };
 
-static inline double surrogate_amplitude(const struct search_surrogate *self)
+static inline bool surrogate_is_product(const struct search_surrogate *self)
 {
-    return exp(self->unknowns[LOG_AMPLITUDE]);
+    return self->kernel == SEARCH_KERNEL_PRODUCT || self->kernel == SEARCH_KERNEL_ANOVA;
 }
 
 static inline double surrogate_offset(const struct search_surrogate *self, size_t config)

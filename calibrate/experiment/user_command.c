@@ -71,7 +71,8 @@ enum status user_command_fill(const char *pattern, const char *const *names, con
     return out->failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a command") : STATUS_OK;
 }
 
-/* The last number in a text that is not part of a word. */
+/* The last number in a text that does not stand behind the letters of a word: v2 is none. What touches its end is taken
+ * for a unit, whatever it is: 9us is 9, and so are 9ms and 9th. */
 static bool last_number(const char *text, size_t length, double *value)
 {
     for (size_t end = length; end > 0;) {

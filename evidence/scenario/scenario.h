@@ -41,6 +41,7 @@ struct scenario_note {
     const char *text;
     const char *source;
     const char *contests; /* "slower" or "faster": the verdict that this evidence speaks against; "" = neither */
+    double measured_us;   /* what the kernel time was measured to be; NaN: nothing */
 };
 
 struct scenario_constraint {

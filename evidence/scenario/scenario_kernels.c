@@ -31,6 +31,7 @@ static const struct quantity_key launch_keys[] = {
     {"prologue_bytes", LOOP(prologue_bytes), QUANTITY_DOUBLE, 0, 0, true},
     {"prologue_distinct_fraction", LOOP(prologue_distinct_fraction), QUANTITY_DOUBLE, 1, 0, true},
     {"epilogue_bytes", LOOP(epilogue_bytes), QUANTITY_DOUBLE, 0, 0, true},
+    {"epilogue_piece_bytes", LOOP(epilogue_piece_bytes), QUANTITY_DOUBLE, 0, 0, true},
     {"serial_steps", LOOP(serial_steps), QUANTITY_DOUBLE, 0, 0, true},
 };
 

@@ -310,19 +310,28 @@ static enum status read_requirement(const struct scenario_reader *reader, const 
     return status;
 }
 
+static enum status read_measured(const struct scenario_reader *reader, const struct yaml_node *node,
+                                 double *measured_us)
+{
+    enum status status = reader_number(reader, node, "measured_us", measured_us);
+    return status == STATUS_OK && !(*measured_us > 0)
+               ? reader_fail(reader, STATUS_BAD_DATA, node, "measured_us: a time above 0 expected")
+               : status;
+}
+
 static enum status read_note(const struct scenario_reader *reader, const struct yaml_node *node)
 {
-    static const char *const keys[] = {"knob", "when", "text", "source", "contests"};
+    static const char *const keys[] = {"knob", "when", "text", "source", "contests", "measured_us"};
     static const char *const effects[] = {"slower", "faster"};
     struct scenario *scenario = reader->scenario;
-    enum status status = reader_check_keys(reader, node, "a note", keys, 5);
+    enum status status = reader_check_keys(reader, node, "a note", keys, 6);
     if (status != STATUS_OK) {
         return status;
     }
     const struct yaml_node *knob = yaml_find(node, "knob"), *when = yaml_find(node, "when"),
                            *text = yaml_find(node, "text"), *source = yaml_find(node, "source");
     struct scenario_note *note = &scenario->notes[scenario->note_count];
-    *note = (struct scenario_note){.knob = "", .source = "", .contests = ""};
+    *note = (struct scenario_note){.knob = "", .source = "", .contests = "", .measured_us = NAN};
     if (text == NULL) {
         return reader_fail(reader, STATUS_BAD_DATA, node, "a note needs 'text'");
     }
@@ -330,7 +339,10 @@ static enum status read_note(const struct scenario_reader *reader, const struct 
     if (status == STATUS_OK && source != NULL) {
         status = reader_text(reader, source, "source", &note->source);
     }
-    const struct yaml_node *contests = yaml_find(node, "contests");
+    const struct yaml_node *contests = yaml_find(node, "contests"), *measured = yaml_find(node, "measured_us");
+    if (status == STATUS_OK && measured != NULL) {
+        status = read_measured(reader, measured, &note->measured_us);
+    }
     if (status == STATUS_OK && contests != NULL) {
         status = reader_text(reader, contests, "contests", &note->contests);
         if (status == STATUS_OK && strcmp(note->contests, effects[0]) != 0 && strcmp(note->contests, effects[1]) != 0) {

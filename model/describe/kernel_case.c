@@ -112,6 +112,7 @@ static enum status check_loop(const struct kernel_case *kernel, struct error *er
     expect(&check, "prologue_bytes", loop->prologue_bytes, 0, BYTES_MAX);
     expect(&check, "prologue_distinct_fraction", loop->prologue_distinct_fraction, 0, 1);
     expect(&check, "epilogue_bytes", loop->epilogue_bytes, 0, BYTES_MAX);
+    expect(&check, "epilogue_piece_bytes", loop->epilogue_piece_bytes, 0, BYTES_MAX);
     expect(&check, "serial_steps", loop->serial_steps, 0, 1e6);
     expect(&check, "ragged groups", loop->ragged_count, 0, TILE_LOOP_RAGGED_MAX);
     return range_status(&check, kernel->name, "", error);

@@ -37,11 +37,11 @@ static const struct parameter_description descriptions[PARAMETER_COUNT] = {
     [PARAMETER_OPERAND_FACTOR] = {"operand_factor", "1", 0.3, 0.90, 0.001, 10.0,
                                   "share of the SMEM latency of an operand load that its product waits for"},
     [PARAMETER_OVERLAP_EXPONENT] = {"overlap_exponent", "1", 3.0, 0.40, 1.0, 16.0,
-                                    "p of the smooth maximum of the bounds of one SM"},
+                                    "p of the smooth maximum of the bounds of one SM", true},
     [PARAMETER_DEVICE_EXPONENT] = {"device_exponent", "1", 8.0, 0.50, 1.0, 16.0,
-                                   "p of the smooth maximum of the SMs and the bandwidths they share"},
+                                   "p of the smooth maximum of the SMs and the bandwidths they share", true},
     [PARAMETER_PIPELINE_EXPONENT] = {"pipeline_exponent", "1", 4.0, 0.40, 1.0, 16.0,
-                                     "p of the smooth maximum of load and compute within one iteration"},
+                                     "p of the smooth maximum of load and compute within one iteration", true},
 };
 
 /* Without any measurement of the kernel the form itself is trusted within a factor of two (one standard deviation

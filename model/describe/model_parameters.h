@@ -56,6 +56,8 @@ struct parameter_description {
     double default_value, default_log_sigma;
     double minimum, maximum; /* physical range; outside is a fault of the description */
     const char *meaning;
+    bool
+        formula_only; /* shapes the formulas' smooth maxima, stands for nothing in the machine: not for the simulator */
 };
 const struct parameter_description *parameter_describe(enum parameter_id id);
 

@@ -121,6 +121,17 @@ static void cta_work_compute(const struct time_model *model, const struct kernel
     work->edge_issue_s = instructions * work->warps / model->issue_per_s;
 }
 
+enum {
+    SECTOR_BYTES = 32
+};
+
+/* TIME-9: the partial writes at a CTA's end; 0 where it writes whole sectors. */
+static double partial_writes(const struct tile_loop *loop)
+{
+    const double piece = loop->epilogue_piece_bytes;
+    return piece > 0 && piece < SECTOR_BYTES ? loop->epilogue_bytes / piece : 0;
+}
+
 /* TIME-2, TIME-3: n iterations after a first one that nothing hides. */
 static inline void cta_cost_compute(const struct time_model *model, const struct cta_work *work, double iterations,
                                     struct power_book *book, struct cta_cost *cost)
@@ -148,7 +159,8 @@ static inline void cta_cost_compute(const struct time_model *model, const struct
         prologue_s += slowest_sector_latency_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction) +
                       loop->prologue_bytes / model->sm_bytes_per_s;
     }
-    const double store_s = loop->epilogue_bytes / model->sm_bytes_per_s;
+    const double store_s =
+        fmax(loop->epilogue_bytes / model->sm_bytes_per_s, partial_writes(loop) * model->sm_partial_write_s);
     cost->chain_start_s = model->cta_start_s;
     cost->chain_latency_s = latency_s + prologue_s + store_s;
     cost->chain_busy_s = busy_s + work->edge_s;
@@ -157,8 +169,8 @@ static inline void cta_cost_compute(const struct time_model *model, const struct
     cost->issue_s = iterations * tile->issue_s + work->edge_issue_s;
     cost->smem_s = iterations * tile->smem_s;
     cost->sm_bandwidth_s =
-        (iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes + loop->epilogue_bytes) /
-        model->sm_bytes_per_s;
+        (iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) / model->sm_bytes_per_s +
+        store_s;
 }
 
 /* Powers of the five SM-level bounds of one round, so that rounds with other co-residents cost only two multiplies. */
@@ -299,6 +311,7 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     result->dram_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
     result->l2_bytes =
         ctas * (loop->iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) + written_bytes;
+    result->partial_write_s = ctas * partial_writes(loop) * model->l2_partial_write_s;
     result->dram_floor_s =
         (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes) / model->peak_dram_bytes_per_s;
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
@@ -310,7 +323,7 @@ static inline void compose(const struct time_model *model, double sm_s, const do
 {
     const double p = model->device_exponent;
     const double dram = raise_at(book, result->dram_bytes / model->dram_bytes_per_s, p);
-    const double l2 = raise_at(book, result->l2_bytes / model->l2_bytes_per_s, p);
+    const double l2 = raise_at(book, result->l2_bytes / model->l2_bytes_per_s + result->partial_write_s, p);
     const double sm = raise_at(book, sm_s, p);
     const double norm = sm + dram + l2;
     const double inverse = norm > 0 ? 1 / norm : 0;

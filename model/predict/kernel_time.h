@@ -37,6 +37,7 @@ struct time_model {
     double dram_bytes_per_s, peak_dram_bytes_per_s; /* sustained with the factor; datasheet peak for floors */
     double l2_bytes_per_s, l2_capacity_bytes;
     double sm_bytes_per_s, smem_bytes_per_s;
+    double sm_partial_write_s, l2_partial_write_s; /* one partial write (TIME-9), of one SM alone, of the device */
     double mma_latency_s;
     double mma_sync_flop_per_s_per_sm[NUMBER_FORMAT_COUNT], warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_COUNT];
     double issue_per_s;          /* warp instructions per second and SM */
@@ -88,6 +89,7 @@ struct kernel_time {
     double iteration_s, iteration_load_s, iteration_compute_s;
     double dram_floor_s, tensor_floor_s; /* bounds no configuration can beat: bytes / peak, flop / peak */
     double dram_bytes, l2_bytes;         /* whole grid */
+    double partial_write_s;              /* of the whole grid, beside l2_bytes (TIME-9) */
     double replication;                  /* largest over the mma list */
     double bytes_in_flight_per_sm;
 };

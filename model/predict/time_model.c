@@ -6,7 +6,12 @@
 #include "base/statistics.h"
 #include "model/predict/kernel_time.h"
 
+/* TIME-9, where the device file says nothing: the H200's, measured. */
+#define PARTIAL_WRITE_CYCLES 1.95 /* of one SM alone */
+#define PARTIAL_WRITE_SHARE  0.32 /* of the L2 bandwidth */
+
 enum {
+    SECTOR_BYTES = 32,
     TIMING_SM_COUNT_MAX = 512,
     L1_ALONE_BYTES = 28 * 1024 /* of the unified array that no carve-out gives to SMEM: 256 - 228 KiB on cc 9.0
                                   and 10.0, 192 - 164 on 8.0, 128 - 100 on 8.6, 8.9 and 12.0 (CUDA programming guide) */
@@ -54,6 +59,16 @@ static void set_tensor_rates(struct time_model *model, const struct gpu_device *
     }
 }
 
+/* TIME-9. The parameters of the bandwidths are about reads and do not hold for partial writes. */
+static void set_partial_writes(struct time_model *model, const struct gpu_device *device)
+{
+    const double bytes_per_s = gpu_device_value(device, GPU_FIGURE_L2_PARTIAL_WRITE);
+    const double cycles = gpu_device_value(device, GPU_FIGURE_SM_PARTIAL_WRITE);
+    const double assumed = PARTIAL_WRITE_SHARE * gpu_device_value(device, GPU_FIGURE_L2_BANDWIDTH);
+    model->l2_partial_write_s = SECTOR_BYTES / (isnan(bytes_per_s) ? assumed : bytes_per_s);
+    model->sm_partial_write_s = (isnan(cycles) ? PARTIAL_WRITE_CYCLES : cycles) * model->cycle_s;
+}
+
 static void set_memory(struct time_model *model, const struct gpu_device *device, const struct model_parameter *items)
 {
     model->dram_latency_s =
@@ -69,6 +84,7 @@ static void set_memory(struct time_model *model, const struct gpu_device *device
     model->l2_capacity_bytes = gpu_device_value(device, GPU_FIGURE_L2_CAPACITY);
     model->sm_bytes_per_s = gpu_device_value(device, GPU_FIGURE_SM_BANDWIDTH) * model->clock_hz *
                             items[PARAMETER_SM_BANDWIDTH_FACTOR].value;
+    set_partial_writes(model, device);
     model->smem_bytes_per_s = gpu_device_value(device, GPU_FIGURE_SMEM_BANDWIDTH) * model->clock_hz *
                               items[PARAMETER_SMEM_BANDWIDTH_FACTOR].value;
 }

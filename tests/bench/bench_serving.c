@@ -23,7 +23,7 @@ static double step_time(void *context, const struct serving_step *step)
 
 int main(void)
 {
-    static struct serving_result result;
+    static struct serving_outcome result;
     struct serving_config config = serving_config_default();
     struct arrival_plan plan = {.process = ARRIVAL_POISSON,
                                 .rate_per_s = 3.0,

@@ -23,6 +23,7 @@ enum {
 };
 
 struct shape {
+    uint32_t group;
     size_t rows, within[2][2]; /* [with prior, without][1 %, 5 %]: runs, RUNS_MOST + 1 when not reached */
     size_t forecasts[2], inside[2];
     double start_fraction; /* best over time of the first run, with the prior */
@@ -140,35 +141,45 @@ static void search_shape(const struct replay *replay, const struct search_space 
     search_engine_free(engine);
 }
 
-static void replay_group(struct replay *replay, uint32_t group)
+/* The shapes with rows enough, in the order of the files. */
+static void prepare_shapes(struct replay *replay)
+{
+    for (uint32_t group = 0; group < replay->rows.group_count && replay->shape_count < SHAPES_MAX; group++) {
+        size_t rows = 0;
+        for (size_t i = 0; i < replay->rows.count; i++) {
+            rows += replay->rows.rows[i].group == group;
+        }
+        if (rows >= SHAPE_ROWS_LEAST) {
+            replay->shapes[replay->shape_count++] = (struct shape){.group = group, .rows = rows};
+        }
+    }
+}
+
+static void replay_shape(const struct replay *replay, struct shape *shape)
 {
     const size_t variables = replay->rows.variable_count;
-    uint32_t *inside = malloc(replay->rows.count * sizeof *inside);
-    double *values = malloc(replay->rows.count * variables * sizeof *values);
-    double *logs = malloc(replay->rows.count * sizeof *logs);
+    uint32_t *inside = malloc(shape->rows * sizeof *inside);
+    double *values = malloc(shape->rows * variables * sizeof *values);
+    double *logs = malloc(shape->rows * sizeof *logs);
+    struct search_space space;
     struct error error = {0};
     size_t count = 0;
     if (!inside || !values || !logs) {
         exit(4);
     }
     for (size_t i = 0; i < replay->rows.count; i++) {
-        if (replay->rows.rows[i].group == group) {
+        if (replay->rows.rows[i].group == shape->group) {
             memcpy(values + count * variables, replay->rows.values + i * variables, variables * sizeof *values);
             inside[count++] = (uint32_t)i;
         }
     }
-    if (count >= SHAPE_ROWS_LEAST && replay->shape_count < SHAPES_MAX) {
-        struct shape *shape = &replay->shapes[replay->shape_count++];
-        struct search_space space;
-        *shape = (struct shape){.rows = count};
-        if (search_space_init(&space, values, count, variables, NULL, &error) != STATUS_OK) {
-            fail(&error);
-        }
-        const double sigma = predict_group(replay, group, inside, count, logs);
-        search_shape(replay, &space, inside, &(struct search_prior){logs, sigma}, group + 1, shape);
-        search_shape(replay, &space, inside, NULL, group + 1, shape);
-        search_space_release(&space);
+    if (search_space_init(&space, values, count, variables, NULL, &error) != STATUS_OK) {
+        fail(&error);
     }
+    const double sigma = predict_group(replay, shape->group, inside, count, logs);
+    search_shape(replay, &space, inside, &(struct search_prior){logs, sigma}, shape->group + 1, shape);
+    search_shape(replay, &space, inside, NULL, shape->group + 1, shape);
+    search_space_release(&space);
     free(inside);
     free(values);
     free(logs);
@@ -230,8 +241,11 @@ int main(int argc, char **argv)
                            &error) != STATUS_OK) {
         fail(&error);
     }
-    for (uint32_t group = 0; group < replay.rows.group_count; group++) {
-        replay_group(&replay, group);
+    prepare_shapes(&replay);
+    /* Each shape is its own: the results do not depend on the number of threads. */
+#pragma omp parallel for schedule(dynamic)
+    for (size_t s = 0; s < replay.shape_count; s++) {
+        replay_shape(&replay, &replay.shapes[s]);
     }
     if (replay.shape_count == 0) {
         (void)fprintf(stderr, "prior_replay: no shape with %d rows\n", SHAPE_ROWS_LEAST);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # validate_sim.sh PROGRAM DOCUMENT: formula, simulator and measurement over the measured rows of our own kernels, with the
-# uncalibrated parameters and with those of a calibration on 24 rows; writes the table between the markers
+# uncalibrated parameters, with those of a calibration on 24 rows and with the built-in ones; writes the table between the markers
 # "<!-- simulated -->" and "<!-- /simulated -->" of DOCUMENT.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,12 +23,16 @@ line() {
 }
 
 for kernel in sparse_decode gqa_decode gemm_tile; do
-    scenario=occam-$(echo $kernel | tr _ -)
+    name=$(echo $kernel | tr _ -)
+    scenario=occam-$name
     rows=data/measurements/nvidia-h200/$kernel.csv
     echo "validate-sim: $kernel" >&2
     "$program" calibrate "$rows" --scenario "$scenario" --train 24 --seed 1 -o "$work/$kernel.json" > /dev/null
     "$program" compare "$scenario" "$rows" --calibration none --format json | line $kernel uncalibrated
     "$program" compare "$scenario" "$rows" --calibration "$work/$kernel.json" --format json | line $kernel 'fitted to 24 rows'
+    builtin=data/calibrations/nvidia-h200-$name.json
+    fitted=$(sed -n 's/^ *"rows": \([0-9]*\),$/\1/p' "$builtin" | head -n 1)
+    "$program" compare "$scenario" "$rows" --calibration "$builtin" --format json | line $kernel "built in, fitted to $fitted rows"
 done > "$work/rows"
 {
     printf '`make validate-sim` wrote this on %s with %s.\n' "$(date -u +%Y-%m-%d)" "$("$program" version | head -n 1)"

@@ -198,6 +198,117 @@ START_TEST(writes_stay_in_l2_while_they_fit)
 }
 END_TEST
 
+/* Two sectors of which each is missing in L2 with probability 1/2: L2 alone answers in a quarter of the tiles. */
+START_TEST(a_tile_waits_for_its_slowest_sector)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.dram_latency_s = 8;
+    machine.l2_latency_s = 4;
+    machine.port_bytes_per_s = 32;
+    struct layer_case layer = one_kernel(1, 1);
+    struct tile_loop *loop = &layer.kernels[0].loop;
+    loop->buffers = 2;
+    loop->stream = (struct tile_load){
+        .rows = 1, .row_bytes = 64, .alignment_bytes = 32, .pipelined = true, .exposures = 1, .distinct_fraction = 0.5};
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4.0 / 4 + 8 * 3.0 / 4 + 2);
+    loop->stream.rows = 3; /* six sectors */
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4.0 / 64 + 8 * 63.0 / 64 + 6);
+    loop->stream.distinct_fraction = 1;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 8 + 6);
+    loop->stream.distinct_fraction = 0;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4 + 6);
+    loop->stream.distinct_fraction = 0.5; /* the same before the loop */
+    loop->iterations = 0;
+    loop->prologue_bytes = 64;
+    loop->prologue_distinct_fraction = 0.5;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4.0 / 4 + 8 * 3.0 / 4 + 2);
+}
+END_TEST
+
+/* One instruction of 1 s on the pipe; operands waited for twice, 3 s each, a result once, 5 s. Two warps on a sub-core:
+ * one finds the other at the pipe for 1 of 12 s. */
+START_TEST(a_product_takes_what_compiled_code_waits_for)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.cycle_s = 0x1p-60;
+    machine.mma_flop_per_s[NUMBER_FORMAT_BF16] = 2.0 * 16 * 8 * 16 * 4;
+    machine.mma_latency_s = 5;
+    machine.compiled_operand_wait_s = 3;
+    struct layer_case layer = one_kernel(1, 1);
+    struct tile_loop *loop = &layer.kernels[0].loop;
+    layer.kernels[0].launch.threads = 32;
+    loop->mma_count = 1;
+    loop->mma[0] =
+        (struct mma_op){.m = 16, .n = 8, .k = 16, .count = 1, .format = NUMBER_FORMAT_BF16, .warps_m = 1, .warps_n = 1};
+    assert_close_rel(simulate(&machine, &layer, &PLAIN).time_s, 5, 1e-12); /* waits unknown: one dependent step */
+    loop->warp_instructions = 1;
+    loop->operand_waits = 2;
+    loop->product_waits = 1;
+    loop->spill_bytes = 400; /* among the operands */
+    machine.spill_s = 1;
+    assert_close_rel(simulate(&machine, &layer, &PLAIN).time_s, 12, 1e-12);
+    layer.kernels[0].launch.threads = 256;
+    loop->mma[0].n = 64;
+    loop->mma[0].warps_n = 8;
+    assert_close_rel(simulate(&machine, &layer, &PLAIN).time_s, 12 + 1.0 / 12, 1e-12);
+}
+END_TEST
+
+/* Latency 8, 2 to pass, 3 of overhead and no other work: where the instructions are counted the overhead comes before
+ * the next load even if that goes out early. */
+START_TEST(overhead_of_a_counted_loop_precedes_its_loads)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.dram_latency_s = 8;
+    machine.port_bytes_per_s = 32;
+    machine.iteration_overhead_s = 3;
+    struct layer_case layer = one_kernel(1, 4);
+    struct tile_loop *loop = &layer.kernels[0].loop;
+    loop->early_fraction = 1;
+    loop->stream =
+        (struct tile_load){.rows = 1, .row_bytes = 64, .pipelined = true, .exposures = 1, .distinct_fraction = 1};
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4 * 10 + 3);
+    loop->warp_instructions = 1;
+    ck_assert(simulate(&machine, &layer, &PLAIN).time_s == 4 * (10 + 3));
+}
+END_TEST
+
+/* Two tiles of 1 s at SMEM each, asked for together, there after 10 and 12 s; steps of 4 s at SMEM. The first step
+ * finds the second copy, which stands there for 1 of its 12 s. Rows that start anywhere take 11.9 wavefronts, not 4. */
+START_TEST(copies_contend_for_smem)
+{
+    struct gpu_device device;
+    struct simulated_machine machine;
+    ideal_machine(&machine, &device);
+    machine.dram_latency_s = 8;
+    machine.port_bytes_per_s = 32;
+    machine.smem_bytes_per_s = 64;
+    struct layer_case layer = one_kernel(1, 2);
+    struct tile_loop *loop = &layer.kernels[0].loop;
+    loop->buffers = 2;
+    loop->smem_bytes = 4 * 64;
+    loop->stream = (struct tile_load){
+        .rows = 1, .row_bytes = 64, .alignment_bytes = 64, .pipelined = true, .exposures = 1, .distinct_fraction = 1};
+    const struct cta_simulation aligned = simulate(&machine, &layer, &PLAIN);
+    ck_assert(fabs(aligned.time_s - (10 + 4 * (1 + 1.0 / 12) + 4)) < 4.0 / 65536);
+    assert_close_rel(aligned.kernels[0].utilization[SIM_SERVER_SMEM] * 37 * aligned.time_s, 2 * (1 + 4), 1e-12);
+    loop->stream.alignment_bytes = 16; /* 2.5 sectors */
+    const struct cta_simulation anywhere = simulate(&machine, &layer, &PLAIN);
+    assert_close_rel(anywhere.kernels[0].utilization[SIM_SERVER_SMEM] * 37 * anywhere.time_s,
+                     2 * (2.5 * 32 / 64 * 11.9 / 4 + 4), 1e-12);
+    loop->stream.pipelined = false; /* through registers: what that stores is described */
+    const struct cta_simulation loaded = simulate(&machine, &layer, &PLAIN);
+    assert_close_rel(loaded.kernels[0].utilization[SIM_SERVER_SMEM] * 37 * loaded.time_s, 2 * (2.5 * 32 / 64 + 4),
+                     1e-12);
+}
+END_TEST
+
 START_TEST(kernels_follow_each_other_with_gaps)
 {
     struct gpu_device device;
@@ -212,9 +323,9 @@ START_TEST(kernels_follow_each_other_with_gaps)
     layer.kernels[1] = layer.kernels[2] = layer.kernels[0];
     layer.kernels[1].skipped = true;
     struct cta_simulation_options options = PLAIN;
-    ck_assert(simulate(&machine, &layer, &options).time_s == 2 * 105 + 7);
+    ck_assert(simulate(&machine, &layer, &options).time_s == 100 + 5 + 7 + 5); /* launched while the first one runs */
     options.stream = true;
-    ck_assert(simulate(&machine, &layer, &options).time_s == 2 * 105 + 9);
+    ck_assert(simulate(&machine, &layer, &options).time_s == 100 + 5 + 9 + 5);
 }
 END_TEST
 
@@ -353,6 +464,41 @@ START_TEST(bytes_are_those_described)
 }
 END_TEST
 
+/* What is marked as the formula's alone changes no simulated time; nor does anything else go unused. */
+START_TEST(only_the_formulas_own_parameters_go_unused)
+{
+    struct gpu_device device;
+    struct model_parameters parameters;
+    struct error error = {0};
+    bool used[PARAMETER_COUNT] = {0};
+    struct random_stream random;
+    fixture_device_init(&device);
+    random_init(&random, 31, 1);
+    for (int k = 0; k < RANDOM_KERNELS / 4; k++) {
+        struct layer_case layer = random_layer(&random);
+        double plain_s = 0;
+        for (int i = -1; i < PARAMETER_COUNT; i++) { /* -1: the defaults */
+            struct simulated_machine machine;
+            struct cta_simulation result;
+            model_parameters_init(&parameters);
+            if (i >= 0)
+                parameters.items[i].value *= 1.05;
+            ck_assert(simulated_machine_init(&machine, &device, &parameters, &error) == STATUS_OK);
+            machine.l1_bytes = 0;
+            if (cta_simulate(&machine, &layer, &PLAIN, &result, &error) != STATUS_OK)
+                break;
+            if (i < 0)
+                plain_s = result.time_s;
+            else
+                used[i] |= result.time_s != plain_s;
+        }
+    }
+    for (int i = 0; i < PARAMETER_COUNT; i++)
+        ck_assert_msg(used[i] != parameter_describe((enum parameter_id)i)->formula_only, "%s",
+                      parameter_describe((enum parameter_id)i)->name);
+}
+END_TEST
+
 START_TEST(load_takes_longer_under_load)
 {
     struct gpu_device device;
@@ -476,6 +622,10 @@ Suite *suite_cta_simulator(void)
     tcase_add_test(tcase, equal_ctas_take_whole_rounds);
     tcase_add_test(tcase, unequal_ctas_are_list_scheduled);
     tcase_add_test(tcase, one_cta_is_its_critical_path);
+    tcase_add_test(tcase, a_tile_waits_for_its_slowest_sector);
+    tcase_add_test(tcase, a_product_takes_what_compiled_code_waits_for);
+    tcase_add_test(tcase, overhead_of_a_counted_loop_precedes_its_loads);
+    tcase_add_test(tcase, copies_contend_for_smem);
     tcase_add_test(tcase, kernels_follow_each_other_with_gaps);
     tcase_add_test(tcase, a_step_waits_for_those_it_meets);
     tcase_add_test(tcase, spills_that_the_array_does_not_hold_go_on);
@@ -483,6 +633,7 @@ Suite *suite_cta_simulator(void)
     tcase_add_test(tcase, residency_is_that_of_the_occupancy_module);
     tcase_add_test(tcase, no_run_beats_the_bounds_and_no_byte_is_lost);
     tcase_add_test(tcase, bytes_are_those_described);
+    tcase_add_test(tcase, only_the_formulas_own_parameters_go_unused);
     tcase_add_test(tcase, load_takes_longer_under_load);
     tcase_add_test(tcase, a_seed_repeats_and_seeds_differ);
     tcase_add_test(tcase, clusters_stay_within_a_gpc);

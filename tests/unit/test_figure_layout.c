@@ -57,6 +57,16 @@ START_TEST(short_logarithmic_axes_are_labelled_at_1_2_5)
 }
 END_TEST
 
+START_TEST(an_axis_of_a_rounding_error_ends)
+{
+    char *text = log_ticks(1.0, nextafter(1.0, 2.0), FIGURE_OUTPUT_SVG);
+
+    ck_assert_ptr_nonnull(text);
+    ck_assert_uint_lt(strlen(text), 1000);
+    free(text);
+}
+END_TEST
+
 START_TEST(very_short_axes_have_even_steps_and_long_ones_decades)
 {
     char *text = log_ticks(95.0, 125.0, FIGURE_OUTPUT_SVG);
@@ -229,6 +239,7 @@ Suite *suite_figure_layout(void)
 
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, short_logarithmic_axes_are_labelled_at_1_2_5);
+    tcase_add_test(cases, an_axis_of_a_rounding_error_ends);
     tcase_add_test(cases, very_short_axes_have_even_steps_and_long_ones_decades);
     tcase_add_test(cases, remarks_lie_beside_the_line_and_each_other);
     tcase_add_test(cases, a_terminal_is_shared_out_whole);

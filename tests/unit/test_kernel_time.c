@@ -99,6 +99,38 @@ START_TEST(exposed_load_adds_latency_and_transfer)
 }
 END_TEST
 
+START_TEST(partial_writes_take_their_own_time)
+{
+    /* 64 KiB in pieces of 16 bytes: 4096 partial writes, of one SM 1.95 cycles each, of L2 32 bytes at 0.32 of its
+     * rate. */
+    struct kernel_case kernel = empty_kernel(1, 7);
+    kernel.loop.epilogue_bytes = 65536;
+    kernel.loop.epilogue_piece_bytes = 16;
+    const double store_s = 4096 * 1.95 / 1.913e9, chain_s = 0.433e-6 + 7 * 120 / 1.913e9 + store_s;
+    const double sm_s = pow(pow(chain_s, 4) + pow(store_s, 4), 0.25);
+    const double l2_s = 65536 / 2.039e12 + 4096 * 32 / (0.32 * 2.039e12);
+    assert_close_rel(predicted_s(&kernel), 2.385e-6 + pow(pow(sm_s, 8) + pow(l2_s, 8), 0.125), 1e-12);
+
+    /* Whole sectors go at the port's rate, whatever their number. */
+    kernel.loop.epilogue_piece_bytes = 32;
+    const double whole_s = predicted_s(&kernel);
+    kernel.loop.epilogue_piece_bytes = 0;
+    assert_close_rel(predicted_s(&kernel), whole_s, TOL_ROUNDING);
+    ck_assert(whole_s < 2.385e-6 + chain_s);
+
+    /* The device's figures, where it has them. */
+    device.figures[GPU_FIGURE_SM_PARTIAL_WRITE].value = 3.9;
+    device.figures[GPU_FIGURE_L2_PARTIAL_WRITE].value = 1e12;
+    struct model_parameters parameters;
+    struct error error;
+    struct time_model stated;
+    model_parameters_init(&parameters);
+    ck_assert_msg(time_model_init(&stated, &device, &parameters, &error) == STATUS_OK, "%s", error.text);
+    assert_close_rel(stated.sm_partial_write_s, 3.9 / 1.913e9, TOL_ROUNDING);
+    assert_close_rel(stated.l2_partial_write_s, 32e-12, TOL_ROUNDING);
+}
+END_TEST
+
 START_TEST(tile_arrives_with_its_last_sector)
 {
     const double l2_s = 253 / 1.913e9, dram_s = 613e-9;
@@ -479,6 +511,7 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, one_cta_takes_its_critical_path);
     tcase_add_test(tests, uniform_ctas_without_contention_follow_the_rounds);
     tcase_add_test(tests, exposed_load_adds_latency_and_transfer);
+    tcase_add_test(tests, partial_writes_take_their_own_time);
     tcase_add_test(tests, tile_arrives_with_its_last_sector);
     tcase_add_test(tests, waits_of_compiled_code_lengthen_the_chain);
     tcase_add_test(tests, loads_go_out_after_the_overhead);

@@ -58,6 +58,7 @@ static const struct {
     /* tables within */
     {HEAD "tables: [a]\n" KERNEL, 3, 9, "tables"},
     {HEAD "tables: {a.csv: {b: 1}}\n" KERNEL, 3, 17, "block of CSV text"},
+    {HEAD KNOBS KERNEL "notes:\n  - {text: a, measured_us: 0}\n", 13, 28, "above 0"},
     /* the file as such */
     {"", 1, 1, "empty"},
     {"# a comment\n\n", 1, 1, "empty"},

@@ -36,7 +36,7 @@ static double law_time(void *context, const struct serving_step *step)
 /* Output tokens per second at n requests; lengths differ, so that ends and starts are spread over the steps. */
 static double simulated_throughput(uint64_t n)
 {
-    static struct serving_result result;
+    static struct serving_outcome result;
     struct serving_config config = serving_config_default();
     struct arrival_plan plan = {.process = ARRIVAL_CLOSED,
                                 .request_count = 12 * n,

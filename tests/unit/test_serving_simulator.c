@@ -38,7 +38,7 @@ static enum status listed_next(void *context, struct request_arrival *arrival, b
     return STATUS_OK;
 }
 
-static struct serving_result result;
+static struct serving_outcome result;
 
 static enum status simulate_list(const struct serving_config *config, const struct linear_step *linear,
                                  const struct request_arrival *items, size_t count, struct error *error)
@@ -453,7 +453,7 @@ END_TEST
 
 START_TEST(same_seed_same_result_and_another_seed_another)
 {
-    static struct serving_result first;
+    static struct serving_outcome first;
     struct serving_config config = serving_config_default();
     struct arrival_plan plan = {.process = ARRIVAL_GAMMA,
                                 .rate_per_s = 3.0,

@@ -2,7 +2,7 @@
 # Every figure from shipped data as SVG: its title, axes and series are there as text.
 export SOURCE_DATE_EPOCH=1700000000
 data=data/measurements/nvidia-h200
-texts() { sed -n 's/.*<text>\(<tspan[^>]*>\)\{0,1\}\([^<]*\)<.*/\2/p' "$1" | sed -e 's/^ *//' -e 's/[0-9.]* \(GB.s\|KiB in flight\)/N \1/g' | grep -E '[a-z]{2}' | sort -u; }
+texts() { sed -n 's/.*<text>\(<tspan[^>]*>\)\{0,1\}\([^<]*\)<.*/\2/p' "$1" | sed -e 's/^ *//' -e 's/[0-9.]* \(GB.s\|KiB in flight\)/N \1/g' -e 's/run at [0-9.]* us/run at N us/' | grep -E '[a-z]{2}' | sort -u; }
 figure() {
     "$OCCAM" plot "$@" -o "$SCRATCH/$1.svg" || echo "exit $?"
     echo "== $1"

@@ -2,7 +2,7 @@
 # Figures of tables: what they need, and what they say of a wrong one.
 export SOURCE_DATE_EPOCH=1700000000
 cd "$SCRATCH" || exit
-texts() { sed -n 's/.*<text>\(<tspan[^>]*>\)\{0,1\}\([^<]*\)<.*/\2/p' "$1" | sed 's/^ *//' | grep -E '[a-z]{2}' | sort -u; }
+texts() { sed -n 's/.*<text>\(<tspan[^>]*>\)\{0,1\}\([^<]*\)<.*/\2/p' "$1" | sed -e 's/^ *//' -e 's/run at [0-9.]* us/run at N us/' | grep -E '[a-z]{2}' | sort -u; }
 printf 'method,runs,fraction\nrandom,1,0.5\nrandom,10,0.8\noccam `id`,1,0.9\noccam `id`,10,0.98\n' > runs.csv
 "$OCCAM" plot regret runs.csv -o regret.svg && texts regret.svg
 # The record of tune: forecasts are no runs, a failed run is one.
@@ -31,3 +31,6 @@ done 2>&1
 # One row is a figure.
 printf 'measured_us,predicted_us,predicted_lo_us,predicted_hi_us\n10,12,8,20\n' > one.csv
 "$OCCAM" plot parity one.csv -o one.svg && texts one.svg
+# Values that differ in the last digit alone are a figure too.
+printf 'measured_us,predicted_us\n1,1\n1.0000000000000002,1\n' > close.csv
+"$OCCAM" plot parity close.csv -o close.svg && texts close.svg | head -1
