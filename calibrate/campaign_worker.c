@@ -237,6 +237,11 @@ int campaign_worker(struct measure_device *device, const struct measure_options 
         enum status status = measure_config_parse(line, &config, &error);
         if (status == STATUS_OK)
             status = measure_run(device, &config, options, &result, &error);
+        if (status == STATUS_NO_MEMORY) { /* the host's: says nothing of the configuration */
+            result.outcome = MEASURE_OUTCOME_NOT_TRIED;
+            snprintf(result.reason, sizeof result.reason, "%.255s", error.text);
+            status = STATUS_OK;
+        }
         if (status != STATUS_OK || !write_all(out, &result, sizeof result))
             exit_code = 1;
         else if (measure_outcome_is_fatal(result.outcome))

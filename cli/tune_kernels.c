@@ -329,6 +329,9 @@ enum status tune_kernels_run(struct tune_kernels *self, const double *values, st
     self->measure_s += measure_s;
     self->runs++;
     const struct measure_result *result = self->result;
+    if (result->outcome == MEASURE_OUTCOME_NOT_TRIED) { /* no failure of the configuration: nothing to learn from */
+        return error_set(error, STATUS_MISSING, "%s: %s", measure_outcome_word(result->outcome), result->reason);
+    }
     const struct measure_samples *samples = result->cold.count > 0 ? &result->cold : &result->warm;
     measurement->outcome = outcome_name(result->outcome);
     if (result->outcome == MEASURE_OUTCOME_OK && samples->count > 0) {

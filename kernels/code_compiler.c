@@ -288,6 +288,10 @@ static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const 
         nvrtc->log(program, code->log);
     if (!code->log)
         status = error_set(error, STATUS_NO_MEMORY, "no memory for the compiler's log");
+    else if (compiled == NVRTC_ERROR_OUT_OF_MEMORY)
+        status = error_set(error, STATUS_NO_MEMORY, "NVRTC ran out of memory compiling %s", name);
+    else if (compiled == NVRTC_ERROR_BUILTINS)
+        status = error_set(error, STATUS_IO, "NVRTC does not find its library of built-in functions");
     else if (compiled != 0)
         status = report_log(code->log, error);
     else if (nvrtc->cubin_size(program, &code->image_bytes) != 0 || code->image_bytes == 0 ||
