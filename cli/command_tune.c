@@ -209,18 +209,21 @@ static enum status run_once(struct tune *tune, const struct search_proposal *pro
  * it far behind. */
 static enum status propose_next(struct tune *tune, struct search_proposal *proposal, size_t *count, struct error *error)
 {
-    for (int looks = 0;; looks++) {
-        const enum status status =
-            search_engine_propose(tune->search.engine, 1, proposal, count, &tune->summary, error);
-        if (status != STATUS_OK || *count == 0 || tune->kernels == NULL) {
-            return status;
-        }
-        tune->spent_s = tune_kernels_spent_s(tune->kernels); /* the GPU is held all the while */
-        if (looks == LOOKS_MAX || (tune->options->budget_s > 0 && tune->spent_s >= tune->options->budget_s) ||
+    for (int looks = 0; tune->kernels != NULL && looks < LOOKS_MAX; looks++) {
+        /* Without the summary: that is dear, and only the last choice needs it. */
+        const enum status status = search_engine_propose(tune->search.engine, 1, proposal, count, NULL, error);
+        tune->spent_s = tune_kernels_spent_s(tune->kernels);
+        if (status != STATUS_OK || (tune->options->budget_s > 0 && tune->spent_s >= tune->options->budget_s) ||
+            *count == 0 ||
             !tune_kernels_look(tune->kernels, tune->search.question, proposal->config, &tune->search.space)) {
-            return STATUS_OK;
+            break;
         }
     }
+    const enum status status = search_engine_propose(tune->search.engine, 1, proposal, count, &tune->summary, error);
+    if (tune->kernels != NULL) {
+        tune->spent_s = tune_kernels_spent_s(tune->kernels); /* the GPU is held all the while */
+    }
+    return status;
 }
 
 /* What ran before is understood with its build too. */

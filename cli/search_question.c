@@ -191,6 +191,7 @@ enum status search_question_open(struct search_question *self, struct question *
     status = status == STATUS_OK ? take_costs(self, options, error) : status;
     if (status == STATUS_OK) {
         self->options.costs_s = self->costs_s;
+        self->options.log_floors = self->is_throughput ? NULL : self->space.log_floors;
         status = search_engine_create(&self->space.space, &self->space.prior, &self->options, &self->engine, error);
     }
     return status;

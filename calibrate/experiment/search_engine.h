@@ -20,14 +20,16 @@ enum search_objective {
 struct search_options {
     enum search_objective objective;
     enum search_kernel kernel;
-    size_t initial_runs;   /* before anything is predicted, where there is no prior; 8 unless set */
-    size_t chosen_runs;    /* of these by design, the others at random: even designs say little of lengths; 3 */
-    uint64_t seed;         /* 1 */
-    double interval_level; /* 0.8 */
-    double stop_gain;      /* stop when no more than this fraction is expected to be gained; 0.01 */
-    double run_noise;      /* known scatter of ln(value) between runs of one configuration; 0: fitted only */
-    const double *costs_s; /* of one run, per configuration, above 0; NULL: all alike; borrowed */
-    bool design_at_random; /* the first runs at random: for comparisons */
+    size_t initial_runs;      /* before anything is predicted, where there is no prior; 8 unless set */
+    size_t chosen_runs;       /* of these by design, the others at random: even designs say little of lengths; 3 */
+    uint64_t seed;            /* 1 */
+    double interval_level;    /* 0.8 */
+    double stop_gain;         /* stop when no more than this fraction is expected to be gained; 0.01 */
+    double run_noise;         /* known scatter of ln(value) between runs of one configuration; 0: fitted only */
+    const double *log_floors; /* least ln(value) that a configuration can have, per configuration; they count as long as
+                                 no run was below its own; NULL: none; borrowed */
+    const double *costs_s;    /* of one run, per configuration, above 0; NULL: all alike; borrowed */
+    bool design_at_random;    /* the first runs at random: for comparisons */
 };
 void search_options_init(struct search_options *options);
 

@@ -27,6 +27,7 @@ struct search_engine {
     size_t pool_count, pool_capacity;
     double *means, *deviations, *feasible, *gains; /* of the pool; gains of those that run, on the target */
     struct search_observation *rows;               /* of the surrogate: one per configuration that ran */
+    bool floors_hold;                              /* of the last weighing */
     bool is_weighed; /* means, deviations, feasible and gains are of the present beliefs, against target */
     double target;
     size_t row_count;

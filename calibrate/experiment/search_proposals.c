@@ -46,6 +46,33 @@ static double run_sigma(const struct search_engine *self, double deviation)
     return sqrt(deviation * deviation + noise * noise);
 }
 
+/* A floor that a run went below by more than 5 % was not one: what is measured is another thing than what is described,
+ * such as inputs that stay in L2. */
+static bool floors_hold(const struct search_engine *self)
+{
+    bool hold = self->options.log_floors != NULL;
+    for (size_t i = 0; i < self->run_count && hold; i++) {
+        hold = self->runs[i].failed || log(self->runs[i].value) > self->options.log_floors[self->runs[i].config] - 0.05;
+    }
+    return hold;
+}
+
+static double floor_of(const struct search_engine *self, uint32_t config)
+{
+    return self->floors_hold ? self->options.log_floors[config] : -HUGE_VAL;
+}
+
+/* SEARCH-11: nothing is foretold below its floor, nor expected to gain more than down to it. */
+static void cut_at_floors(struct search_engine *self, const uint32_t *configs, size_t count, double target)
+{
+    self->floors_hold = floors_hold(self);
+    for (size_t i = 0; i < count && self->floors_hold; i++) {
+        const double floor_log = floor_of(self, configs[i]);
+        self->means[i] = fmax(self->means[i], floor_log);
+        self->gains[i] = fmin(self->gains[i], fmax(target - floor_log, 1e-12 * self->gains[i]));
+    }
+}
+
 static void describe(const struct search_engine *self, size_t place, double target, struct search_proposal *proposal)
 {
     const double mean = self->means[place], deviation = self->deviations[place];
@@ -54,7 +81,7 @@ static void describe(const struct search_engine *self, size_t place, double targ
     *proposal = (struct search_proposal){.config = self->pool[place],
                                          .reason = mean <= target ? SEARCH_REASON_EXPLOIT : SEARCH_REASON_EXPLORE,
                                          .value = exp(mean),
-                                         .value_lo = exp(mean - half),
+                                         .value_lo = exp(fmax(mean - half, floor_of(self, self->pool[place]))),
                                          .value_hi = exp(mean + half),
                                          .feasible_probability = self->feasible[place],
                                          .best_probability = (double)NAN,
@@ -120,6 +147,7 @@ static double weigh_pool(struct search_engine *self)
         self->target = self->best_log;
         search_members_predict(self->members, self->pool, self->pool_count, &self->target, self->means,
                                self->deviations, self->gains);
+        cut_at_floors(self, self->pool, self->pool_count, self->target);
         search_feasibility(self->space, self->tried, self->did_run, self->run_count, self->pool, self->pool_count,
                            self->feasible);
         self->is_weighed = true;
@@ -375,6 +403,7 @@ bool search_engine_describe(struct search_engine *engine, uint32_t config, struc
     engine->pool[0] = config; /* the pool is filled anew by the next proposal */
     double target = engine->best_log;
     search_members_predict(engine->members, &config, 1, &target, engine->means, engine->deviations, engine->gains);
+    cut_at_floors(engine, &config, 1, target);
     search_feasibility(engine->space, engine->tried, engine->did_run, engine->run_count, &config, 1, engine->feasible);
     describe(engine, 0, target, proposal);
     proposal->best_probability = engine->joint_count ? best_probability(engine, config) : (double)NAN;

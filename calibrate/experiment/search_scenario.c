@@ -53,6 +53,11 @@ static enum status grow(struct collector *self, struct error *error)
         return no_room(capacity, error);
     }
     out->log_values = logs;
+    double *floors = realloc(out->log_floors, capacity * sizeof *floors);
+    if (!floors) {
+        return no_room(capacity, error);
+    }
+    out->log_floors = floors;
     double *sigmas = realloc(self->sigmas, capacity * sizeof *sigmas);
     if (!sigmas) {
         return no_room(capacity, error);
@@ -74,6 +79,17 @@ static bool predicted(const struct collector *self, double *log_value, double *s
     *log_value = is_time ? log(value) : -log(value);
     *sigma = lo > 0 && hi > lo ? log(hi / lo) / (2 * z) : log_sigma_least;
     return value > 0 && isfinite(value);
+}
+
+/* Of the kernels one after the other; -HUGE_VAL where nothing is known. */
+static double log_floor(const struct layer_time *layer)
+{
+    double floor_s = 0;
+    for (uint32_t k = 0; k < layer->kernel_count; k++) {
+        const double kernel_s = fmax(layer->kernels[k].dram_floor_s, layer->kernels[k].tensor_floor_s);
+        floor_s += kernel_s > 0 ? kernel_s : 0;
+    }
+    return floor_s > 0 ? log(floor_s) : -HUGE_VAL;
 }
 
 static enum status collect_one(struct collector *self, uint64_t index, struct error *error)
@@ -98,6 +114,7 @@ static enum status collect_one(struct collector *self, uint64_t index, struct er
         out->indices[out->count] = index;
         memcpy(out->values + out->count * out->variable_count, values, out->variable_count * sizeof *values);
         out->log_values[out->count] = log_value;
+        out->log_floors[out->count] = log_floor(&self->entry->layer);
         self->sigmas[out->count++] = sigma;
     }
     return status;
@@ -148,6 +165,7 @@ void search_scenario_release(struct search_scenario *self)
     free(self->indices);
     free(self->values);
     free(self->log_values);
+    free(self->log_floors);
     search_space_release(&self->space);
     *self = (struct search_scenario){0};
 }
@@ -159,6 +177,7 @@ enum status search_scenario_keep(struct search_scenario *self, const bool *keep,
         if (keep[c]) {
             self->indices[kept] = self->indices[c];
             self->log_values[kept] = self->log_values[c];
+            self->log_floors[kept] = self->log_floors[c];
             memmove(self->values + kept * self->variable_count, self->values + c * self->variable_count,
                     self->variable_count * sizeof *self->values);
             kept++;

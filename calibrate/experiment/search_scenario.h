@@ -18,6 +18,7 @@ struct search_scenario {
     double *values;                 /* count x scenario_variable_count */
     size_t variable_count;
     double *log_values; /* of the prediction: ln(seconds), or -ln(tokens per second) */
+    double *log_floors; /* ln(seconds) that no kernel can beat (TIME-7); means nothing for a throughput */
     struct search_prior prior;
     struct search_space space;
 };

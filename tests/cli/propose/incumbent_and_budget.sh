@@ -23,6 +23,6 @@ grep 'meant' "$SCRATCH/first"
 propose --level 0.9 | grep 'meant'
 narrow=$(propose --batch 1 --format csv | tail -n 1 | cut -d, -f9-11)
 wide=$(propose --batch 1 --level 0.95 --format csv | tail -n 1 | cut -d, -f9-11)
-echo "$narrow $wide" | tr ' ' ',' | awk -F, '{ print ($1 == $4) " same centre, " ($5 < $2 && $6 > $3) " wider" }'
+echo "$narrow $wide" | tr ' ' ',' | awk -F, '{ print ($1 == $4) " same centre, " ($5 <= $2 && $6 > $3) " wider" }'
 propose --format csv | head -n 1 | cut -d, -f9-11
 "$OCCAM" tune occam-gqa-decode --replay $rows --runs 2 --level 0.9 --stop-gain 0 | grep -o '(90 % meant to)'
