@@ -13,19 +13,12 @@
 #include <sys/prctl.h>
 #endif
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "calibrate/campaign_private.h"
 
 extern char **environ;
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static bool write_all(int descriptor, const void *bytes, size_t count)
 {
@@ -51,10 +44,10 @@ enum receipt {
 static enum receipt read_all(int descriptor, void *bytes, size_t count, double limit_s)
 {
     char *at = bytes;
-    double end = now_s() + limit_s;
+    double end = clock_now_s() + limit_s;
     while (count > 0) {
         struct pollfd watched = {.fd = descriptor, .events = POLLIN};
-        double left_ms = ceil((end - now_s()) * 1e3);
+        double left_ms = ceil((end - clock_now_s()) * 1e3);
         if (left_ms <= 0.0)
             return RECEIPT_LATE;
         int ready = poll(&watched, 1, left_ms > 1e6 ? 1000000 : (int)left_ms);

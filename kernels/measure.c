@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/statistics.h"
 #include "kernels/code_compiler.h"
 #include "kernels/device_backend.h"
 
@@ -47,13 +48,6 @@ void measure_options_init(struct measure_options *options)
 {
     *options = (struct measure_options){
         .seed = 1, .seconds = 0.1, .target_fraction = 0.005, .minimum_samples = 7, .maximum_error = 1e-2};
-}
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* ---- device ------------------------------------------------------------------------------------------------------ */
@@ -489,12 +483,6 @@ static enum status check_result(struct run *run, bool *right, struct error *erro
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Median and the distribution-free 95 % interval by order statistics (n/2 -+ 0.98 sqrt n). */
 static void summarize(struct measure_samples *samples)
 {
@@ -503,7 +491,7 @@ static void summarize(struct measure_samples *samples)
     if (n == 0)
         return;
     memcpy(sorted, samples->us, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, n);
     samples->median_us = n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
     double low = floor(0.5 * n - 0.98 * sqrt(n)), high = ceil(0.5 * n + 0.98 * sqrt(n));
     uint32_t first = low < 0.0 ? 0 : (uint32_t)low, last = high > n - 1 ? n - 1 : (uint32_t)high;
@@ -533,7 +521,7 @@ static enum status take_samples(struct run *run, const struct timed *timed, doub
 {
     struct device_backend *backend = &run->device->backend;
     struct measure_sensors sensors;
-    double us = 0.0, start = now_s();
+    double us = 0.0, start = clock_now_s();
     uint32_t minimum = run->options->minimum_samples < 3 ? 3 : run->options->minimum_samples;
     for (int i = 0; i < 2; i++) {
         enum status status = take_one(run, timed, &us, error);
@@ -548,7 +536,7 @@ static enum status take_samples(struct run *run, const struct timed *timed, doub
                 return status;
         }
         backend->sense(backend->state, &sensors);
-        double spent = now_s() - start;
+        double spent = clock_now_s() - start;
         if (sensors.throttle_reasons & THROTTLE_MASK) {
             run->result->dropped_samples += BATCH;
             if (spent > 4.0 * seconds)
@@ -623,13 +611,13 @@ static enum status warm_up(struct run *run, struct error *error)
 {
     struct device_backend *backend = &run->device->backend;
     struct device_call calls[MEASURE_STAGES_MAX];
-    double start = now_s(), us = 0.0;
+    double start = clock_now_s(), us = 0.0;
     make_calls(run, 0, calls);
     do {
         enum status status = backend->stream_time(backend->state, calls, run->plan.stage_count, &us, error);
         if (status != STATUS_OK)
             return status;
-    } while (backend->needs_code && now_s() - start < WARM_UP_S);
+    } while (backend->needs_code && clock_now_s() - start < WARM_UP_S);
     return STATUS_OK;
 }
 
