@@ -228,18 +228,18 @@ static enum status set_domain(const struct trainer *self, struct calibration *ca
 static enum status cross_validate(const struct trainer *self, bool try_residual, struct error *error)
 {
     enum status result = STATUS_OK;
+    unsigned first_failed = self->folds;
 #pragma omp parallel for schedule(dynamic)
     for (unsigned f = 0; f < self->folds; f++) {
         const size_t first = self->count * f / self->folds, last = self->count * (f + 1) / self->folds;
         struct error fold_error = {0};
         const enum status status = run_fold(self, first, last, try_residual, &fold_error);
-        if (status != STATUS_OK) {
-#pragma omp critical
-            {
-                result = status;
-                if (error) {
-                    *error = fold_error;
-                }
+#pragma omp critical(kernel_calibration_error)
+        if (status != STATUS_OK && f < first_failed) { /* the first fold's error, whichever thread was faster */
+            first_failed = f;
+            result = status;
+            if (error) {
+                *error = fold_error;
             }
         }
     }

@@ -62,6 +62,20 @@ static const double *values_of(const struct tune *tune, uint32_t config)
     return tune->search.space.values + (size_t)config * tune->search.space.variable_count;
 }
 
+/* A unit that the command prints counts; a bare number is of --unit. */
+static enum status in_unit_shown(const struct tune *tune, const struct printed_number *number, double *shown,
+                                 struct error *error)
+{
+    const enum printed_unit wanted = tune->search.is_throughput ? PRINTED_UNIT_TOKENS : PRINTED_UNIT_TIME;
+    if (number->unit != PRINTED_UNIT_NONE && number->unit != wanted) {
+        return error_set(error, STATUS_BAD_DATA, "the command printed %g %s, where a %s is asked for (--objective)",
+                         number->value, number->unit_name,
+                         wanted == PRINTED_UNIT_TIME ? "time" : "throughput in tokens/s");
+    }
+    *shown = number->value * (number->unit == PRINTED_UNIT_TIME ? number->unit_us : tune->per_unit);
+    return STATUS_OK;
+}
+
 static enum status run_command(struct tune *tune, uint32_t config, struct outcome *outcome, struct error *error)
 {
     struct text_buffer command = {0};
@@ -74,7 +88,9 @@ static enum status run_command(struct tune *tune, uint32_t config, struct outcom
     }
     text_buffer_release(&command);
     outcome->name = result.ok ? "ok" : result.timed_out ? "timeout" : "failed";
-    outcome->shown = result.ok ? result.value * tune->per_unit : (double)NAN;
+    if (status == STATUS_OK && result.ok) {
+        status = in_unit_shown(tune, &result.number, &outcome->shown, error);
+    }
     (void)snprintf(outcome->note, sizeof outcome->note, "%s", result.reason);
     tune->spent_s += result.seconds;
     return status;

@@ -67,9 +67,11 @@ int command_tune(int argc, char **argv);
     "Options:\n"                                                                                                       \
     "  --run COMMAND         is given to /bin/sh with every {name} replaced by the value of that knob or\n"            \
     "                        workload variable ({{ is a brace); the last number it prints is the result, any\n"        \
-    "                        exit code but 0, or no number, a failed run\n"                                            \
-    "  --unit U              of that number, for the objective time: ns, us (default), ms or s; with\n"                \
-    "                        throughput it is tokens per second\n"                                                     \
+    "                        exit code but 0, or no number, a failed run. A number stands alone (12.5) or\n"           \
+    "                        with a unit of time or rate (9us, 9 ms, 100 tok/s): not v2, 10x or 3rd\n"                 \
+    "  --unit U              of a number printed without one, for the objective time: ns, us (default), ms\n"          \
+    "                        or s; with throughput it is tokens per second. A unit that is printed counts,\n"          \
+    "                        and ends the search where it is of the wrong kind\n"                                      \
     "  --config-limit T      a run that takes longer is ended and counts as failed (default none; our own\n"           \
     "                        kernels: 30s)\n"                                                                          \
     "  --replay TABLE        take results from a measurement table instead; only its configurations are\n"             \

@@ -286,28 +286,37 @@ static enum status read_row(const struct side *side, size_t index, bool is_varia
 }
 
 /* Ways in which the results of one side were counted, where the other side does not say: they are judged one by one. */
-static size_t counted_ways(const struct side *side, const char *ways[COUNTED_MAX])
+static enum status counted_ways(const struct side *side, const char *ways[COUNTED_MAX], size_t *count,
+                                struct error *error)
 {
-    size_t count = 0;
+    *count = 0;
     for (size_t row = 0; side->counted >= 0 && row < side->table.row_count; row++) {
         const char *way = csv_cell(&side->table, row, (size_t)side->counted);
         bool is_new = true;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < *count; i++) {
             is_new = is_new && strcmp(ways[i], way) != 0;
         }
-        if (is_new && count < COUNTED_MAX) {
-            ways[count++] = way;
+        if (is_new && *count == COUNTED_MAX) {
+            return error_set_at(error, STATUS_LIMIT, side->path, side->table.lines ? side->table.lines[row] : 0, 0,
+                                "more than %d ways of counting (%s), and the other file does not say which is its own",
+                                COUNTED_MAX, side->table.names[side->counted]);
+        }
+        if (is_new) {
+            ways[(*count)++] = way;
         }
     }
-    return count;
+    return STATUS_OK;
 }
 
 static enum status read_rows(const struct side *side, const struct side *other, bool is_variant,
                              struct judged_files *files, struct row_list *rows, struct error *error)
 {
     const char *ways[COUNTED_MAX] = {""};
-    const size_t copies = side->counted < 0 && other->counted >= 0 ? counted_ways(other, ways) : 1;
+    size_t copies = 1;
     enum status status = STATUS_OK;
+    if (side->counted < 0 && other->counted >= 0) {
+        status = counted_ways(other, ways, &copies, error);
+    }
     files->counted_ways = copies > files->counted_ways ? copies : files->counted_ways;
     for (size_t i = 0; i < side->table.row_count && status == STATUS_OK; i++) {
         if (has_failed(side, i)) {

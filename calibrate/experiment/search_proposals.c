@@ -352,18 +352,17 @@ static bool propose_one(struct search_engine *self, struct search_proposal *prop
     return true;
 }
 
-/* The incumbent goes first where the noise leaves more open than the best new run promises. */
-static void settle_first(struct search_engine *self, struct search_proposal *proposals, size_t wanted, size_t *count)
+/* The incumbent goes first where the noise leaves more open than the best new run promises. again: as it stands before
+ * the batch; what is foretold of the batch's runs would narrow its interval. */
+static void settle_first(const struct search_proposal *again, struct search_proposal *proposals, size_t wanted,
+                         size_t *count)
 {
-    struct search_proposal again;
-    if (wanted == 0 || self->options.objective == SEARCH_OBJECTIVE_LEARN || is_designing(self, 0) ||
-        !search_engine_incumbent(self, &again) || !(again.gain_fraction > 0) ||
-        (*count > 0 && !(again.gain_per_s > proposals[0].gain_per_s))) {
+    if (!(again->gain_fraction > 0) || (*count > 0 && !(again->gain_per_s > proposals[0].gain_per_s))) {
         return;
     }
     *count = *count < wanted ? *count + 1 : *count;
     memmove(proposals + 1, proposals, (*count - 1) * sizeof *proposals);
-    proposals[0] = again;
+    proposals[0] = *again;
 }
 
 enum status search_engine_propose(struct search_engine *engine, size_t wanted, struct search_proposal *proposals,
@@ -374,6 +373,9 @@ enum status search_engine_propose(struct search_engine *engine, size_t wanted, s
         return error_set(error, STATUS_USAGE, "%zu runs wanted, at most %d in one batch", wanted, SEARCH_BATCH_MAX);
     }
     search_engine_form_beliefs(engine);
+    struct search_proposal again;
+    const bool may_settle = wanted > 0 && engine->options.objective != SEARCH_OBJECTIVE_LEARN &&
+                            !is_designing(engine, 0) && search_engine_incumbent(engine, &again);
     if (summary) {
         summarise(engine, summary);
     }
@@ -390,7 +392,10 @@ enum status search_engine_propose(struct search_engine *engine, size_t wanted, s
     for (size_t i = 0; i < *count; i++) {
         engine->is_taken[proposals[i].config] = false;
     }
-    settle_first(engine, proposals, wanted, count);
+    if (may_settle) {
+        again.best_probability = summary && engine->joint_count ? best_probability(engine, again.config) : (double)NAN;
+        settle_first(&again, proposals, wanted, count);
+    }
     return STATUS_OK;
 }
 
@@ -400,12 +405,14 @@ bool search_engine_describe(struct search_engine *engine, uint32_t config, struc
         return false;
     }
     engine->is_weighed = false;
-    engine->pool[0] = config; /* the pool is filled anew by the next proposal */
+    const uint32_t kept = engine->pool[0];
+    engine->pool[0] = config;
     double target = engine->best_log;
     search_members_predict(engine->members, &config, 1, &target, engine->means, engine->deviations, engine->gains);
     cut_at_floors(engine, &config, 1, target);
     search_feasibility(engine->space, engine->tried, engine->did_run, engine->run_count, &config, 1, engine->feasible);
     describe(engine, 0, target, proposal);
+    engine->pool[0] = kept;
     proposal->best_probability = engine->joint_count ? best_probability(engine, config) : (double)NAN;
     return true;
 }

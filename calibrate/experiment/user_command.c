@@ -3,7 +3,6 @@
  */
 #include "calibrate/experiment/user_command.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -63,31 +62,6 @@ enum status user_command_fill(const char *pattern, const char *const *names, con
         at = end + 1;
     }
     return out->failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a command") : STATUS_OK;
-}
-
-/* The last number in a text that does not stand behind the letters of a word: v2 is none. What touches its end is taken
- * for a unit, whatever it is: 9us is 9, and so are 9ms and 9th. */
-static bool last_number(const char *text, size_t length, double *value)
-{
-    for (size_t end = length; end > 0;) {
-        while (end > 0 && !isdigit((unsigned char)text[end - 1]) && text[end - 1] != '.') {
-            end--;
-        }
-        size_t begin = end;
-        while (begin > 0 && (isalnum((unsigned char)text[begin - 1]) || strchr("+-._", text[begin - 1]) != NULL)) {
-            begin--;
-        }
-        char word[64];
-        if (end > begin && end - begin < sizeof word) {
-            memcpy(word, text + begin, end - begin);
-            word[end - begin] = '\0';
-            if (number_parse(word, value) == STATUS_OK) {
-                return true;
-            }
-        }
-        end = begin;
-    }
-    return false;
 }
 
 /* While a command runs, what would end this process is taken note of first: the command has a process group of its own,
@@ -211,16 +185,19 @@ static int wait_end(pid_t pid, double end_s, struct guard *guard, bool *timed_ou
 
 static void judge_end(int state, const char *tail, size_t length, struct user_command_result *result)
 {
+    bool ambiguous = false;
     if (result->timed_out) {
         (void)snprintf(result->reason, sizeof result->reason, "over its time limit");
     } else if (WIFSIGNALED(state)) {
         (void)snprintf(result->reason, sizeof result->reason, "ended by signal %d", WTERMSIG(state));
     } else if (WEXITSTATUS(state) != 0) {
         (void)snprintf(result->reason, sizeof result->reason, "exit code %d", WEXITSTATUS(state));
-    } else if (!last_number(tail, length, &result->value)) {
-        (void)snprintf(result->reason, sizeof result->reason, "no number in its output");
-    } else if (!(result->value > 0)) {
-        (void)snprintf(result->reason, sizeof result->reason, "gave %g, expected more than 0", result->value);
+    } else if (!printed_number_last(tail, length, &result->number, &ambiguous)) {
+        (void)snprintf(result->reason, sizeof result->reason, "%s",
+                       ambiguous ? "its last number has a comma before three digits: thousands, or another number?"
+                                 : "no number in its output");
+    } else if (!(result->number.value > 0)) {
+        (void)snprintf(result->reason, sizeof result->reason, "gave %g, expected more than 0", result->number.value);
     } else {
         result->ok = true;
     }
@@ -235,7 +212,7 @@ enum status user_command_run(const char *command, double limit_s, struct user_co
     size_t length = 0;
     pid_t pid = 0;
     int from = -1;
-    *result = (struct user_command_result){.value = (double)NAN};
+    *result = (struct user_command_result){.number = {.value = (double)NAN}};
     guard_begin(&guard);
     enum status status = tail ? start_shell(command, &guard.before, &pid, &from, error)
                               : error_set(error, STATUS_NO_MEMORY, "no memory for output");

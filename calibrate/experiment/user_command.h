@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/text_buffer.h"
+#include "calibrate/experiment/printed_number.h"
 
 /* pattern with every {name} replaced by its value as a number; "{{" is one brace. STATUS_USAGE for a name that is not
  * among names, or a brace that does not end. */
@@ -16,9 +17,9 @@ MUST_CHECK enum status user_command_fill(const char *pattern, const char *const 
 struct user_command_result {
     bool ok; /* ended by itself with 0, and a number was found */
     bool timed_out;
-    double value;     /* the last number of its standard output */
-    double seconds;   /* it took */
-    char reason[200]; /* why not ok */
+    struct printed_number number; /* the last of its standard output */
+    double seconds;               /* it took */
+    char reason[200];             /* why not ok */
 };
 
 /* Runs it with /bin/sh -c, in a process group of its own that is killed after limit_s (0: never). Its standard error

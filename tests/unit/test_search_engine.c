@@ -273,6 +273,33 @@ START_TEST(test_noise_calls_for_a_repeat)
 }
 END_TEST
 
+/* What is foretold of the other runs of a batch is no measurement of the incumbent: its interval stays as wide. */
+START_TEST(test_a_batch_does_not_settle_the_incumbent)
+{
+    struct table *table = make_table();
+    struct search_options options;
+    struct search_proposal alone, batch[8];
+    struct error error = {0};
+    size_t count = 0;
+    search_options_init(&options);
+    options.run_noise = 0.5;
+    struct search_engine *engine = start(table, NULL, &options);
+    for (uint32_t c = 0; c < CONFIGS; c += 4) {
+        tell(engine, c, isfinite(table->times[c]) ? table->times[c] : 1, NULL);
+    }
+    ck_assert_int_eq(search_engine_propose(engine, 1, &alone, &count, NULL, &error), STATUS_OK);
+    ck_assert_int_eq(search_engine_propose(engine, 8, batch, &count, NULL, &error), STATUS_OK);
+    ck_assert_uint_eq(count, 8);
+    ck_assert_int_eq(alone.reason, SEARCH_REASON_SETTLE);
+    ck_assert_int_eq(batch[0].reason, SEARCH_REASON_SETTLE);
+    ck_assert_uint_eq(batch[0].config, alone.config);
+    assert_close_rel(batch[0].value_lo, alone.value_lo, 1e-12);
+    assert_close_rel(batch[0].value_hi, alone.value_hi, 1e-12);
+    search_engine_free(engine);
+    free_table(table);
+}
+END_TEST
+
 /* The dearer of two like configurations waits. */
 START_TEST(test_cost_counts)
 {
@@ -410,6 +437,7 @@ Suite *suite_search_engine(void)
     tcase_add_test(tests, test_failures_teach);
     tcase_add_test(tests, test_nothing_runs);
     tcase_add_test(tests, test_noise_calls_for_a_repeat);
+    tcase_add_test(tests, test_a_batch_does_not_settle_the_incumbent);
     tcase_add_test(tests, test_stretch_follows_the_misses);
     tcase_add_test(tests, test_cost_counts);
     tcase_add_test(tests, test_learning);

@@ -42,15 +42,55 @@ START_TEST(test_the_last_number_counts)
                  {"echo 9us", 9},
                  {"printf '1\\n2.5e-3\\n'", 2.5e-3},
                  {"echo 5 v2", 5},
+                 {"echo 12.5 GB/s, 3rd run", 12.5},
+                 {"echo 4 then 10x", 4},
+                 {"echo 10x", 0},
+                 {"echo 97%", 0},
+                 {"echo 7 at 12:30:45 on 2026-11-30", 7},
+                 {"echo step 3/10", 0},
+                 {"echo 1,2,3.5", 3.5},
+                 {"echo 1,234.5 us", 0},
+                 {"echo 5e", 0},
+                 {"echo 0x10", 0},
+                 {"echo +1e3s", 1000},
+                 {"echo '{\"us\": 8.25}'", 8.25},
                  {"echo 5, 6.", 6},
                  {"head -c 200000 /dev/zero | tr '\\0' x; echo ' 42'", 42}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct user_command_result result = run(cases[i].command, 10);
         if (cases[i].value > 0) {
-            ck_assert_msg(result.ok && result.value == cases[i].value, "%s: %g", cases[i].command, result.value);
+            ck_assert_msg(result.ok && result.number.value == cases[i].value, "%s: %g", cases[i].command,
+                          result.number.value);
         } else {
-            ck_assert_msg(!result.ok && result.reason[0], "%s: %g", cases[i].command, result.value);
+            ck_assert_msg(!result.ok && result.reason[0], "%s: %g", cases[i].command, result.number.value);
         }
+    }
+}
+END_TEST
+
+START_TEST(test_units_are_told)
+{
+    static const struct {
+        const char *text, *name;
+        enum printed_unit unit;
+        double us;
+    } cases[] = {{"took 9ms", "ms", PRINTED_UNIT_TIME, 1e3},
+                 {"900us", "us", PRINTED_UNIT_TIME, 1},
+                 {"9 \xc2\xb5s.", "\xc2\xb5s", PRINTED_UNIT_TIME, 1},
+                 {"mean 4 [ns]", "ns", PRINTED_UNIT_TIME, 1e-3},
+                 {"2 sec", "sec", PRINTED_UNIT_TIME, 1e6},
+                 {"812 tok/s", "tok/s", PRINTED_UNIT_TOKENS, 0},
+                 {"12.5 GB/s, 3rd run", "GB/s", PRINTED_UNIT_OTHER, 0},
+                 {"610TFLOPS", "TFLOPS", PRINTED_UNIT_OTHER, 0},
+                 {"9\nms", "", PRINTED_UNIT_NONE, 0},
+                 {"9 runs", "", PRINTED_UNIT_NONE, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct printed_number number;
+        bool ambiguous;
+        ck_assert(printed_number_last(cases[i].text, strlen(cases[i].text), &number, &ambiguous));
+        ck_assert_msg(number.unit == cases[i].unit && strcmp(number.unit_name, cases[i].name) == 0, "%s: %s",
+                      cases[i].text, number.unit_name);
+        ck_assert(cases[i].us > 0 ? number.unit_us == cases[i].us : isnan(number.unit_us));
     }
 }
 END_TEST
@@ -75,6 +115,7 @@ Suite *suite_user_command(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_names_are_filled);
     tcase_add_test(tests, test_the_last_number_counts);
+    tcase_add_test(tests, test_units_are_told);
     tcase_add_test(tests, test_failures_have_reasons);
     suite_add_tcase(suite, tests);
     return suite;

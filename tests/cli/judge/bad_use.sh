@@ -12,6 +12,9 @@ try() {
     "$OCCAM" "$@" 2>&1 | sed "s|$SCRATCH|.|"
 }
 try judge
+printf 'concurrency,tok_s,counted\n' > ways.csv
+for way in a b c d e f g h i; do echo "1,10,$way"; done >> ways.csv
+try judge a.csv ways.csv
 try judge a.csv
 try judge a.csv b.csv
 try judge a.csv c.csv

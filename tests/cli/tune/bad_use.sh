@@ -17,3 +17,8 @@ echo "exit $?"
 cat record.csv
 "$OCCAM" tune occam-gqa-decode --run 'echo 7' --unit minutes
 echo "exit $?"
+# units: the printed one is converted, a rate is no time, a comma may be either
+"$OCCAM" tune occam-gqa-decode --run 'echo took 9ms' --unit us --runs 1 | grep -c '9000, foretold\|9e+03, foretold'
+"$OCCAM" tune occam-gqa-decode --run 'echo 12.5 GB/s, 3rd run' --runs 1 > /dev/null
+echo "exit $?"
+"$OCCAM" tune occam-gqa-decode --run 'echo 1,234 us' --runs 1 | grep -c 'comma before three digits'
