@@ -187,6 +187,29 @@ static enum status read_provenance(const struct reader *self, const json_t *root
     return status;
 }
 
+/* None in files made before they were kept. */
+static enum status read_workloads(const struct reader *self, const json_t *root, struct calibration *calibration)
+{
+    const json_t *list = json_object_get(root, "workloads");
+    const size_t count = json_array_size(list);
+    calibration->workload_count = 0;
+    if (list && (!json_is_array(list) || count > CALIBRATION_WORKLOADS_MAX)) {
+        return fail(self, "workloads", "a list of at most 512 is expected");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
+            return fail(self, "workloads", "16 hexadecimal digits are expected");
+        }
+        calibration->workloads[i] = strtoull(text, NULL, 16);
+        if (i > 0 && calibration->workloads[i] <= calibration->workloads[i - 1]) {
+            return fail(self, "workloads", "they are not in ascending order");
+        }
+    }
+    calibration->workload_count = (uint32_t)count;
+    return STATUS_OK;
+}
+
 static enum status read_scales(const struct reader *self, const json_t *root, struct calibration *calibration)
 {
     const double absent_limit = HUGE_VAL;
@@ -217,29 +240,6 @@ static enum status read_scales(const struct reader *self, const json_t *root, st
         status = read_numbers(self, root, "most", FEATURES, -1e6, 1e6, HUGE_VAL, calibration->most);
     }
     return status;
-}
-
-/* None in files made before they were kept. */
-static enum status read_workloads(const struct reader *self, const json_t *root, struct calibration *calibration)
-{
-    const json_t *list = json_object_get(root, "workloads");
-    const size_t count = json_array_size(list);
-    calibration->workload_count = 0;
-    if (list && (!json_is_array(list) || count > CALIBRATION_WORKLOADS_MAX)) {
-        return fail(self, "workloads", "a list of at most 512 is expected");
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
-            return fail(self, "workloads", "16 hexadecimal digits are expected");
-        }
-        calibration->workloads[i] = strtoull(text, NULL, 16);
-        if (i > 0 && calibration->workloads[i] <= calibration->workloads[i - 1]) {
-            return fail(self, "workloads", "they are not in ascending order");
-        }
-    }
-    calibration->workload_count = (uint32_t)count;
-    return STATUS_OK;
 }
 
 static enum status source_of(const struct reader *self, const json_t *object, enum input_source *source)

@@ -40,7 +40,7 @@ struct calibration {
     double form_log_sigma; /* of ln(time): noise and error of the form, before stretching */
     double stretch;        /* half width of the interval = stretch x sigma (CAL-5) */
     double stretch_beyond; /* the same where a prediction extrapolates (CAL-6) or none of its workload was trained on */
-    uint32_t workload_count; /* 0: not kept, all count as trained on */
+    uint32_t workload_count;                       /* 0: not kept, all count as trained on */
     uint64_t workloads[CALIBRATION_WORKLOADS_MAX]; /* of the training rows, ascending (layer_case.workload) */
     double interval_level;
     double leverage_limit; /* largest leverage of a training row; beyond it a prediction extrapolates */
