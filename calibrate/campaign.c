@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "calibrate/campaign_private.h"
 #include "evidence/device_catalogue.h"
@@ -54,13 +54,6 @@ struct campaign_state {
     struct campaign_item *items;
     double start_s;
 };
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 void campaign_prediction_init(struct campaign_prediction *prediction)
 {
@@ -221,7 +214,7 @@ static void report(struct campaign_state *state, const struct campaign_item *ite
     progress->done++;
     progress->left--;
     progress->outcomes[result->outcome]++;
-    progress->spent_s = now_s() - state->start_s;
+    progress->spent_s = clock_now_s() - state->start_s;
     progress->left_s = progress->spent_s / (double)progress->done * (double)progress->left;
     progress->config = item->config;
     progress->outcome = result->outcome;
@@ -248,9 +241,9 @@ static enum status measure_item(struct campaign_session *session, const struct c
         status = describe_session(session, error);
     if (status != STATUS_OK)
         return status;
-    const double begun_s = now_s();
+    const double begun_s = clock_now_s();
     predict(session, item->config, result, &prediction);
-    const double compiled_s = now_s();
+    const double compiled_s = clock_now_s();
     struct campaign_row row = {.facts = &session->facts,
                                .config = item->config,
                                .result = result,
@@ -264,7 +257,7 @@ static enum status measure_item(struct campaign_session *session, const struct c
     row.seal = session->seal;
     campaign_process_measure(&session->process, item->config, session->options.config_limit_s, result);
     session->compile_s = compiled_s - begun_s;
-    session->measure_s = now_s() - compiled_s;
+    session->measure_s = clock_now_s() - compiled_s;
     return campaign_row_append(session->options.directory, &row, error);
 }
 
@@ -275,7 +268,7 @@ static enum status run_items(struct campaign_state *state, struct error *error)
         return error_set(error, STATUS_NO_MEMORY, "no memory for a result");
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < state->item_count; i++) {
-        if (now_s() - state->start_s >= state->options->budget_s ||
+        if (clock_now_s() - state->start_s >= state->options->budget_s ||
             (state->options->run_limit && state->progress->done >= state->options->run_limit))
             break;
         status = measure_item(&state->session, &state->items[i], result, error);
@@ -336,7 +329,7 @@ static void end_session(struct campaign_session *session)
 enum status campaign_run(const struct campaign_plan *plan, const struct campaign_options *options,
                          struct campaign_progress *progress, struct error *error)
 {
-    struct campaign_state state = {.plan = plan, .options = options, .progress = progress, .start_s = now_s()};
+    struct campaign_state state = {.plan = plan, .options = options, .progress = progress, .start_s = clock_now_s()};
     memset(progress, 0, sizeof *progress);
     progress->budget_s = options->budget_s;
     progress->left_s = NAN;

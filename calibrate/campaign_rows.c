@@ -135,7 +135,10 @@ static enum status add_rows(const struct csv_table *table, const struct measure_
     if (!grown)
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows", table->row_count);
     past->configs = grown;
+    const size_t outcome = 1 + kernel->setting_count; /* the first of result_columns */
     for (size_t row = 0; row < table->row_count; row++) {
+        if (strcmp(csv_cell(table, row, outcome), measure_outcome_word(MEASURE_OUTCOME_NOT_TRIED)) == 0)
+            continue;
         struct measure_config *config = &past->configs[past->count];
         memset(config, 0, sizeof *config);
         config->kernel = kernel;

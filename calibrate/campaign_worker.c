@@ -13,19 +13,12 @@
 #include <sys/prctl.h>
 #endif
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "calibrate/campaign_private.h"
 
 extern char **environ;
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static bool write_all(int descriptor, const void *bytes, size_t count)
 {
@@ -51,10 +44,10 @@ enum receipt {
 static enum receipt read_all(int descriptor, void *bytes, size_t count, double limit_s)
 {
     char *at = bytes;
-    double end = now_s() + limit_s;
+    double end = clock_now_s() + limit_s;
     while (count > 0) {
         struct pollfd watched = {.fd = descriptor, .events = POLLIN};
-        double left_ms = ceil((end - now_s()) * 1e3);
+        double left_ms = ceil((end - clock_now_s()) * 1e3);
         if (left_ms <= 0.0)
             return RECEIPT_LATE;
         int ready = poll(&watched, 1, left_ms > 1e6 ? 1000000 : (int)left_ms);
@@ -244,6 +237,11 @@ int campaign_worker(struct measure_device *device, const struct measure_options 
         enum status status = measure_config_parse(line, &config, &error);
         if (status == STATUS_OK)
             status = measure_run(device, &config, options, &result, &error);
+        if (status == STATUS_NO_MEMORY) { /* the host's: says nothing of the configuration */
+            result.outcome = MEASURE_OUTCOME_NOT_TRIED;
+            snprintf(result.reason, sizeof result.reason, "%.255s", error.text);
+            status = STATUS_OK;
+        }
         if (status != STATUS_OK || !write_all(out, &result, sizeof result))
             exit_code = 1;
         else if (measure_outcome_is_fatal(result.outcome))

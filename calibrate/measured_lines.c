@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/hash.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
 #include "calibrate/measured_rows_private.h"
@@ -322,14 +323,6 @@ static enum status read_line(struct measured_reader *self, const struct binding 
         status = take_row(self, binding, row, error);
     }
     return status;
-}
-
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u; /* FNV-1a, 64 bits */
-    }
-    return hash;
 }
 
 enum status measured_lines_read(struct measured_reader *self, uint32_t file, struct error *error)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/statistics.h"
 #include "base/text_buffer.h"
 #include "calibrate/measured_rows_private.h"
@@ -422,7 +423,7 @@ enum status measured_rows_read(const struct scenario *scenario, const char *cons
                                    .width = scenario_variable_count(scenario)};
     memset(rows, 0, sizeof *rows);
     rows->variable_count = self.width;
-    rows->hash = 0xcbf29ce484222325u;
+    rows->hash = HASH_START;
     rows->sm_clock_mhz = NAN;
     if (path_count == 0) {
         return error_set(error, STATUS_USAGE, "no file with measurements");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "base/statistics.h"
 #include "calibrate/design.h"
@@ -34,19 +35,13 @@ void validation_options_init(struct validation_options *options)
 static uint64_t hash_value(uint64_t hash, double value)
 {
     const double plain = value == 0 ? 0 : value; /* -0 is 0 */
-    unsigned char bytes[sizeof plain];
-    memcpy(bytes, &plain, sizeof plain);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    }
-    return hash;
+    return hash_bytes(hash, &plain, sizeof plain);
 }
-static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 uint64_t validation_hash_but(const struct validation_job *job, size_t row, size_t variable)
 {
     const double *values = job->measured->values + row * job->measured->variable_count;
-    uint64_t hash = hash_start;
+    uint64_t hash = HASH_START;
     for (size_t v = 0; v < job->measured->variable_count; v++) {
         hash = v == variable ? hash : hash_value(hash, values[v]);
     }
@@ -57,7 +52,7 @@ uint64_t validation_hash_but(const struct validation_job *job, size_t row, size_
 static uint64_t hash_group(const struct validation_job *job, size_t row, long variable)
 {
     const double *values = job->measured->values + row * job->measured->variable_count;
-    uint64_t hash = hash_start;
+    uint64_t hash = HASH_START;
     for (size_t v = 0; v < job->measured->variable_count; v++) {
         if (variable >= 0 ? (long)v == variable : !scenario_variable_get(job->scenario, v)->is_knob) {
             hash = hash_value(hash, values[v]);

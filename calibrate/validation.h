@@ -78,8 +78,8 @@ struct validation_choice {
     size_t variable;
     size_t cells;                 /* sets of rows that differ in this knob alone, over all splits */
     double mean_ratio, max_ratio; /* time of the choice over that of the best measured value */
-    double rule_mean, rule_max;   /* of the rule "least value with 85 % of the best fill of the SMs"; NaN where the
-                                     knob leaves the grid alone */
+    double rule_mean, rule_max;   /* of the rule "least value whose waves fill 85 % of the best" (WAVE-3, over slots);
+                                     NaN where the knob leaves the grid alone */
 };
 
 /* One prediction of one split. */

@@ -6,15 +6,14 @@
 
 #include "base/statistics.h"
 #include "calibrate/validation_private.h"
+#include "model/predict/waves.h"
 
 enum {
     SHAPE_ROWS_LEAST = 4 /* of a shape, for a choice to mean anything */
 };
-/* The rule of FlashAttention's split heuristic: the least value that fills the SMs to this share of the best. */
-static const double fill_share = 0.85;
 
 struct ranked_row {
-    double time_s;
+    double time_s; /* or whatever else rows are ordered by */
     uint32_t row;
 };
 
@@ -22,7 +21,9 @@ struct chooser {
     const struct validation_job *job;
     struct ranked_row *ranked; /* held-out rows, shape by shape, each by predicted time */
     struct validation_key *keys;
-    uint32_t *order, *cell; /* rows of one shape by predicted time; those that differ in one knob alone */
+    uint32_t *order, *cell;      /* rows of one shape by predicted time; those that differ in one knob alone */
+    struct ranked_row *by_value; /* a cell by its knob, */
+    double *waves;               /* and the waves of its rows */
     double *regrets, *after;
     size_t regret_count, after_count;
     double *rule_sums;
@@ -64,38 +65,38 @@ static void judge_regret(struct chooser *self, const uint32_t *rows, size_t coun
     }
 }
 
-static double fill_of(const struct chooser *self, uint32_t row)
+/* The time of what the rule of 85 % fill takes of a cell (WAVE-3, over the slots of each row's own kernel). */
+static double time_by_rule(struct chooser *self, const uint32_t *cell, size_t count, size_t variable)
 {
-    const double waves = (double)self->job->facts[row].grid_ctas / self->job->sm_count;
-    return waves / ceil(waves);
+    for (size_t i = 0; i < count; i++) {
+        self->by_value[i] = (struct ranked_row){values_of(self, cell[i])[variable], cell[i]};
+    }
+    qsort(self->by_value, count, sizeof *self->by_value, compare_ranked);
+    for (size_t i = 0; i < count; i++) {
+        self->waves[i] = self->job->facts[self->by_value[i].row].waves;
+    }
+    return time_of(self, self->by_value[split_rule_fill85(self->waves, count)].row);
 }
 
 /* Rows of a cell differ in one knob alone and come by predicted time. */
 static void judge_cell(struct chooser *self, const uint32_t *cell, size_t count, struct validation_choice *choice,
                        size_t index)
 {
-    double best_s = HUGE_VAL, best_fill = 0, least = HUGE_VAL, rule_s = 0;
+    double best_s = HUGE_VAL;
     bool moves = false;
     for (size_t i = 0; i < count; i++) {
         best_s = fmin(best_s, time_of(self, cell[i]));
-        best_fill = fmax(best_fill, fill_of(self, cell[i]));
         moves = moves || self->job->facts[cell[i]].grid_ctas != self->job->facts[cell[0]].grid_ctas;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const double value = values_of(self, cell[i])[choice->variable];
-        if (fill_of(self, cell[i]) >= fill_share * best_fill && value < least) {
-            least = value;
-            rule_s = time_of(self, cell[i]);
-        }
     }
     const double ratio = time_of(self, cell[0]) / best_s;
     choice->cells++;
     choice->mean_ratio += ratio;
     choice->max_ratio = fmax(choice->max_ratio, ratio);
     if (moves) {
-        self->rule_sums[index] += rule_s / best_s;
+        const double rule_ratio = time_by_rule(self, cell, count, choice->variable) / best_s;
+        self->rule_sums[index] += rule_ratio;
         self->rule_cells[index]++;
-        choice->rule_max = fmax(choice->rule_max, rule_s / best_s);
+        choice->rule_max = fmax(choice->rule_max, rule_ratio);
     }
 }
 
@@ -187,14 +188,16 @@ enum status validation_choose(const struct validation_job *job, const struct val
                            .keys = malloc((rows + 1) * sizeof *self.keys),
                            .order = malloc((rows + 1) * sizeof *self.order),
                            .cell = malloc((rows + 1) * sizeof *self.cell),
+                           .by_value = malloc((rows + 1) * sizeof *self.by_value),
+                           .waves = malloc((rows + 1) * sizeof *self.waves),
                            .regrets = malloc((shapes + 1) * sizeof *self.regrets),
                            .after = malloc((shapes + 1) * sizeof *self.after),
                            .rule_sums = calloc(knobs + 1, sizeof *self.rule_sums),
                            .rule_cells = calloc(knobs + 1, sizeof *self.rule_cells)};
     enum status status = STATUS_OK;
     result->choices = calloc(knobs + 1, sizeof *result->choices);
-    if (self.ranked && self.keys && self.order && self.cell && self.regrets && self.after && self.rule_sums &&
-        self.rule_cells && result->choices) {
+    if (self.ranked && self.keys && self.order && self.cell && self.by_value && self.waves && self.regrets &&
+        self.after && self.rule_sums && self.rule_cells && result->choices) {
         for (size_t v = 0; v < knobs; v++) {
             result->choices[result->choice_count++].variable = v;
         }
@@ -209,6 +212,8 @@ enum status validation_choose(const struct validation_job *job, const struct val
     free(self.keys);
     free(self.order);
     free(self.cell);
+    free(self.by_value);
+    free(self.waves);
     free(self.regrets);
     free(self.after);
     free(self.rule_sums);

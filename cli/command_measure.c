@@ -41,7 +41,8 @@ static enum status fault_read(const char *text, struct measure_fake_plan *plan, 
     } kinds[] = {{"crash", &plan->crash_at},
                  {"hang", &plan->hang_at},
                  {"launch-failure", &plan->launch_failure_at},
-                 {"wrong", &plan->wrong_at}};
+                 {"wrong", &plan->wrong_at},
+                 {"not-tried", &plan->not_tried_at}};
     size_t length = text != NULL ? strcspn(text, "@") : 0;
     double number;
 
@@ -57,7 +58,9 @@ static enum status fault_read(const char *text, struct measure_fake_plan *plan, 
         return STATUS_OK;
     }
     return error_set(error, STATUS_USAGE,
-                     "option --fake-fault: \"%.40s\" is not crash@N, hang@N, launch-failure@N or wrong@N", text);
+                     "option --fake-fault: \"%.40s\" is not crash@N, hang@N, launch-failure@N, wrong@N or "
+                     "not-tried@N",
+                     text);
 }
 
 static enum status open_device(const struct measure_request *request, struct measure_device **device,

@@ -133,13 +133,6 @@ enum status plot_parity(const struct plot_request *request, struct figure_sheet 
     return status;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Different values of knob, ascending; 0 when there are too many to show or just one. */
 static size_t knob_values(const struct plot_pairs *pairs, size_t knob, double *sorted,
                           double values[VALUES_PER_KNOB_MAX])
@@ -149,7 +142,7 @@ static size_t knob_values(const struct plot_pairs *pairs, size_t knob, double *s
     for (size_t i = 0; i < pairs->count; i++)
         if (isfinite(pairs->items[i].knobs[knob]))
             sorted[known++] = pairs->items[i].knobs[knob];
-    qsort(sorted, known, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, known);
     for (size_t i = 0; i < known; i++) {
         if (i > 0 && sorted[i] == sorted[i - 1])
             continue;
@@ -176,7 +169,7 @@ static void add_group(struct figure_sheet *sheet, const struct plot_pairs *pairs
     for (size_t i = 0; i < pairs->count; i++)
         if (pairs->items[i].knobs[knob] == value)
             scratch[n++] = 100.0 * (pairs->items[i].predicted_us / pairs->items[i].measured_us - 1.0);
-    qsort(scratch, n, sizeof *scratch, compare_doubles);
+    sort_doubles(scratch, n);
     columns->x[columns->count] = columns->at;
     columns->median[columns->count] = quantile_sorted(scratch, n, 0.5);
     columns->lo[columns->count] = quantile_sorted(scratch, n, 0.1);

@@ -124,13 +124,6 @@ static const char *stem(struct figure_sheet *sheet, const char *path)
     return sheet_text(sheet, "%.*s", (int)strcspn(base, "."), base);
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 static double line_gb(const struct time_model *model, double mib)
 {
     const double p = model->overlap_exponent, flight = mib * BYTES_PER_MIB / model->dram_latency_s;
@@ -192,7 +185,7 @@ static const char *beside_line(struct figure_sheet *sheet, const struct time_mod
             continue;
         for (size_t i = 0; i < series->count; i++)
             shares[i] = 100.0 * series->y[i] / line_gb(model, series->x[i]);
-        qsort(shares, series->count, sizeof *shares, compare_doubles);
+        sort_doubles(shares, series->count);
         text = sheet_text(sheet, "%s%s: %s %% of the line in the median (%s to %s). ", text, series->label,
                           number_format_digits(quantile_sorted(shares, series->count, 0.5), 3, median),
                           number_format_digits(shares[0], 3, least),

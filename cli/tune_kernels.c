@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/text_buffer.h"
 #include "cli/program_version.h"
@@ -16,13 +16,6 @@ enum {
     CONFIG_TEXT_SIZE = 1024
 };
 #define COMPILING_MATTERS 0.2 /* of the time that measuring takes; below it the order of runs stays free of clocks */
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 enum status tune_kernels_check(const struct scenario *scenario, struct error *error)
 {
@@ -100,7 +93,7 @@ enum status tune_kernels_open(struct tune_kernels *self, const struct tune_kerne
         return status;
     }
     self->kernel = measure_kernel_find(scenario_measure_kernel(scenario));
-    self->opened_s = now_s();
+    self->opened_s = clock_now_s();
     self->is_fake = options->backend != NULL && strcmp(options->backend, "fake") == 0;
     (void)snprintf(self->cache, sizeof self->cache, options->cache ? "%.599s" : "%.560s/code",
                    options->cache ? options->cache : options->out);
@@ -140,7 +133,7 @@ const struct measure_facts *tune_kernels_facts(const struct tune_kernels *self)
 
 double tune_kernels_spent_s(const struct tune_kernels *self)
 {
-    return now_s() - self->opened_s;
+    return clock_now_s() - self->opened_s;
 }
 
 /* ---- configurations ------------------------------------------------------------------------------------------------
@@ -297,9 +290,9 @@ bool tune_kernels_look(struct tune_kernels *self, const struct question *questio
     if (self->is_built[config]) {
         return false;
     }
-    const double begun_s = now_s();
+    const double begun_s = clock_now_s();
     predict_again(self, question, space->values + (size_t)config * space->variable_count, &space->log_values[config]);
-    self->compile_s += now_s() - begun_s;
+    self->compile_s += clock_now_s() - begun_s;
     self->compiles++;
     for (size_t c = 0; c < self->config_count; c++) {
         if (self->codes[c] == self->codes[config] && !self->is_built[c]) {
@@ -336,6 +329,9 @@ enum status tune_kernels_run(struct tune_kernels *self, const double *values, st
     self->measure_s += measure_s;
     self->runs++;
     const struct measure_result *result = self->result;
+    if (result->outcome == MEASURE_OUTCOME_NOT_TRIED) { /* no failure of the configuration: nothing to learn from */
+        return error_set(error, STATUS_MISSING, "%s: %s", measure_outcome_word(result->outcome), result->reason);
+    }
     const struct measure_samples *samples = result->cold.count > 0 ? &result->cold : &result->warm;
     measurement->outcome = outcome_name(result->outcome);
     if (result->outcome == MEASURE_OUTCOME_OK && samples->count > 0) {

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "kernels/cuda_driver.h"
 #include "kernels/embedded_code.h"
 
@@ -145,9 +146,8 @@ static void list_options(const struct measure_config *config, unsigned arch, str
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL; /* FNV-1a */
-    return (hash ^ 0xff) * 0x100000001b3ULL;
+    static const unsigned char end = 0xff; /* so that two texts are not their concatenation */
+    return hash_bytes(hash_bytes(hash, text, strlen(text)), &end, 1);
 }
 
 /* Includes between kernel sources: every built-in text whose name ends in .cuh. */
@@ -155,7 +155,7 @@ uint64_t code_hash(const char *text, const struct measure_config *config, unsign
 {
     struct option_list options;
     list_options(config, arch, &options);
-    uint64_t hash = hash_text(0xcbf29ce484222325ULL, text);
+    uint64_t hash = hash_text(HASH_START, text);
     for (const struct kernel_source *source = kernel_sources; source->name; source++)
         if (strstr(source->name, ".cuh") && strstr(text, source->name))
             hash = hash_text(hash, source->text);
@@ -288,6 +288,10 @@ static enum status run_nvrtc(const struct nvrtc *nvrtc, const char *name, const 
         nvrtc->log(program, code->log);
     if (!code->log)
         status = error_set(error, STATUS_NO_MEMORY, "no memory for the compiler's log");
+    else if (compiled == NVRTC_ERROR_OUT_OF_MEMORY)
+        status = error_set(error, STATUS_NO_MEMORY, "NVRTC ran out of memory compiling %s", name);
+    else if (compiled == NVRTC_ERROR_BUILTINS)
+        status = error_set(error, STATUS_IO, "NVRTC does not find its library of built-in functions");
     else if (compiled != 0)
         status = report_log(code->log, error);
     else if (nvrtc->cubin_size(program, &code->image_bytes) != 0 || code->image_bytes == 0 ||

@@ -25,7 +25,8 @@ void code_compiler_free(struct code_compiler *compiler);
 void code_compiler_version(const struct code_compiler *compiler, int *major, int *minor);
 /* The code of one configuration for sm_<arch>; config NULL = the source alone. Built-in code is used when it was made
  * from today's text by the NVRTC version found here, or none is found. STATUS_MISSING: no compiler, not built in and
- * not in the cache; *error lists what is built in. STATUS_BAD_DATA: the compiler's first complaint is in *error. */
+ * not in the cache; *error lists what is built in. STATUS_BAD_DATA: the compiler's first complaint is in *error; any
+ * other status says nothing of the code (STATUS_NO_MEMORY, STATUS_IO: a part of the compiler is not there). */
 MUST_CHECK enum status code_compile(struct code_compiler *compiler, const char *source_name,
                                     const struct measure_config *config, unsigned arch, struct machine_code *code,
                                     struct error *error);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "kernels/cuda_driver.h"
 #include "kernels/device_backend.h"
 
@@ -287,10 +288,7 @@ static void sense(void *opaque, struct measure_sensors *sensors)
 /* The UUID itself is nobody's business; its hash tells two cards apart. */
 static void hash_uuid(const struct cuda_uuid *uuid, char out[24])
 {
-    uint64_t hash = 0xcbf29ce484222325ULL;
-    for (size_t i = 0; i < sizeof uuid->bytes; i++)
-        hash = (hash ^ (unsigned char)uuid->bytes[i]) * 0x100000001b3ULL;
-    snprintf(out, 24, "%016llx", (unsigned long long)hash);
+    snprintf(out, 24, "%016llx", (unsigned long long)hash_bytes(HASH_START, uuid->bytes, sizeof uuid->bytes));
 }
 
 static enum status read_facts(struct cuda_state *state, struct measure_facts *facts, struct error *error)

@@ -110,7 +110,9 @@ struct cuda_driver {
 #undef CUDA_DRIVER_MEMBER
 
 enum {
-    NVRTC_ERROR_INVALID_OPTION = 5
+    NVRTC_ERROR_OUT_OF_MEMORY = 1,
+    NVRTC_ERROR_INVALID_OPTION = 5,
+    NVRTC_ERROR_BUILTINS = 7 /* its second library is not there */
 };
 
 /* NVRTC_LIST(X), as above. nvrtcResult 0 is success. */

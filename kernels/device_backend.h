@@ -16,8 +16,9 @@ struct device_call {
     uint32_t stage_index;
 };
 
-/* Addresses are the device's own. Every function returns STATUS_OK, STATUS_NO_MEMORY (device memory) or STATUS_IO (the
- * device refused or broke), with the reason in *error. */
+/* Addresses are the device's own. Every function returns STATUS_OK, STATUS_NO_MEMORY (device memory), STATUS_IO (the
+ * device refused or broke) or STATUS_MISSING (nothing of the device: the host fell short), with the reason in *error.
+ */
 struct device_backend {
     void *state;
     struct measure_facts facts;

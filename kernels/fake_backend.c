@@ -140,6 +140,8 @@ static enum status run_calls(void *opaque, const struct device_call *calls, uint
         pause();
     if (number && number == state->plan.launch_failure_at)
         return error_set(error, STATUS_IO, "%s: an illegal memory access was made up", calls[0].stage->entry);
+    if (number && number == state->plan.not_tried_at)
+        return error_set(error, STATUS_MISSING, "the host's memory was made up to be short");
     for (uint32_t i = 0; i < plan->buffer_count; i++)
         buffers[i] = (void *)(uintptr_t)calls[0].set_addresses[i];
     for (uint32_t i = 0; i < plan->buffer_count; i++)

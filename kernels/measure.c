@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/statistics.h"
 #include "kernels/code_compiler.h"
 #include "kernels/device_backend.h"
+#include "kernels/measure_private.h"
 
 enum {
     INPUT_SETS_MAX = 256,
@@ -47,13 +49,6 @@ void measure_options_init(struct measure_options *options)
 {
     *options = (struct measure_options){
         .seed = 1, .seconds = 0.1, .target_fraction = 0.005, .minimum_samples = 7, .maximum_error = 1e-2};
-}
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* ---- device ------------------------------------------------------------------------------------------------------ */
@@ -139,81 +134,17 @@ const struct measure_facts *measure_device_facts(const struct measure_device *de
     return &device->backend.facts;
 }
 
-/* ---- plan and code ----------------------------------------------------------------------------------------------- */
+/* ---- code ----------------------------------------------------------------------------------------------- */
 
-static void end_with(struct measure_result *result, enum measure_outcome outcome, const char *reason)
+/* What the device refused or broke off, by the status a backend gives: its memory, the launch (or the code), or nothing
+ * of the device at all (STATUS_MISSING). */
+static void broke(struct run *run, enum status status, const struct error *error)
 {
-    result->outcome = outcome;
-    snprintf(result->reason, sizeof result->reason, "%.255s", reason);
-}
-
-static const struct kernel_case_definition *definition_of(const struct measure_kernel *kernel)
-{
-    for (size_t i = 0; kernel_case_definitions[i]; i++)
-        if (&kernel_case_definitions[i]->kernel == kernel)
-            return kernel_case_definitions[i];
-    BUG("a kernel that is not in the list");
-}
-
-static void init_result(struct measure_result *result)
-{
-    memset(result, 0, sizeof *result);
-    result->relative_error = NAN;
-    result->cold.median_us = result->warm.median_us = result->single.median_us = NAN;
-    result->before = result->after = (struct measure_sensors){NAN, NAN, NAN, NAN, 0};
-}
-
-/* True if the plan stands; else the outcome says why not. */
-static bool make_plan(struct kernel_plan *plan, const struct measure_config *config, const struct measure_facts *facts,
-                      unsigned arch, struct measure_result *result)
-{
-    struct error error = {0};
-    memset(plan, 0, sizeof *plan);
-    plan->definition = definition_of(config->kernel);
-    plan->config = config;
-    plan->facts = facts;
-    if (arch < plan->definition->minimum_arch) {
-        snprintf(result->reason, sizeof result->reason, "needs sm_%u or newer", plan->definition->minimum_arch);
-        result->outcome = MEASURE_OUTCOME_INFEASIBLE;
-        return false;
-    }
-    if (plan->definition->plan(plan, &error) != STATUS_OK) {
-        end_with(result, MEASURE_OUTCOME_INFEASIBLE, error.text);
-        return false;
-    }
-    result->stage_count = plan->stage_count;
-    result->touched_bytes = plan->touched_bytes;
-    result->flop = plan->flop;
-    for (uint32_t i = 0; i < plan->stage_count; i++) {
-        const struct kernel_stage *stage = &plan->stages[i];
-        struct measure_resources *resources = &result->stages[i];
-        snprintf(resources->entry, sizeof resources->entry, "%s", stage->entry);
-        resources->threads = stage->threads;
-        resources->dynamic_smem_bytes = stage->dynamic_smem_bytes;
-        resources->cluster_ctas = stage->cluster_ctas;
-        resources->grid_ctas = (uint64_t)stage->grid_x * stage->grid_y;
-        resources->driver_ctas_per_sm = -1;
-        if (facts->smem_per_cta_optin_bytes && stage->dynamic_smem_bytes > facts->smem_per_cta_optin_bytes) {
-            snprintf(result->reason, sizeof result->reason,
-                     "smem: %s needs %llu bytes of dynamic SMEM, %llu over the limit of %u", stage->entry,
-                     (unsigned long long)stage->dynamic_smem_bytes,
-                     (unsigned long long)(stage->dynamic_smem_bytes - facts->smem_per_cta_optin_bytes),
-                     facts->smem_per_cta_optin_bytes);
-            result->outcome = MEASURE_OUTCOME_INFEASIBLE;
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_code(const struct measure_config *left, const struct measure_config *right)
-{
-    if (left->kernel != right->kernel)
-        return false;
-    for (size_t i = 0; i < left->kernel->setting_count; i++)
-        if (left->kernel->settings[i].compiled && left->values[i] != right->values[i])
-            return false;
-    return true;
+    measure_result_end(run->result,
+                       status == STATUS_NO_MEMORY ? MEASURE_OUTCOME_NO_DEVICE_MEMORY
+                       : status == STATUS_MISSING ? MEASURE_OUTCOME_NOT_TRIED
+                                                  : MEASURE_OUTCOME_LAUNCH_FAILED,
+                       error->text);
 }
 
 static bool load_code(struct run *run, const struct measure_config *config)
@@ -221,16 +152,22 @@ static bool load_code(struct run *run, const struct measure_config *config)
     struct measure_device *device = run->device;
     struct device_backend *backend = &device->backend;
     struct error error = {0};
-    if (device->loaded.kernel && same_code(&device->loaded, config))
+    if (device->loaded.kernel && measure_same_code(&device->loaded, config))
         return true;
     drop_module(device);
     unsigned arch = backend->facts.cc_major * 10 + backend->facts.cc_minor;
     enum status status =
         code_compile(device->compiler, run->plan.definition->source, config, arch, &device->code, &error);
-    if (status == STATUS_OK)
-        status = backend->load(backend->state, device->code.image, device->code.image_bytes, &device->module, &error);
-    if (status != STATUS_OK) {
-        end_with(run->result, MEASURE_OUTCOME_COMPILE_FAILED, error.text);
+    if (status != STATUS_OK) { /* only the compiler's own complaint is about the configuration */
+        measure_result_end(run->result,
+                           status == STATUS_BAD_DATA ? MEASURE_OUTCOME_COMPILE_FAILED : MEASURE_OUTCOME_NOT_TRIED,
+                           error.text);
+        drop_module(device);
+        return false;
+    }
+    status = backend->load(backend->state, device->code.image, device->code.image_bytes, &device->module, &error);
+    if (status != STATUS_OK) { /* a damaged file of the cache, or a driver older than the code */
+        broke(run, status == STATUS_NO_MEMORY ? status : STATUS_MISSING, &error);
         drop_module(device);
         return false;
     }
@@ -261,7 +198,10 @@ static bool prepare_stages(struct run *run)
         if (status == STATUS_OK)
             status = backend->prepare(backend->state, run->functions[i], stage, resources, &error);
         if (status != STATUS_OK) {
-            end_with(run->result, MEASURE_OUTCOME_INFEASIBLE, error.text);
+            if (status == STATUS_NO_MEMORY)
+                broke(run, status, &error);
+            else
+                measure_result_end(run->result, MEASURE_OUTCOME_INFEASIBLE, error.text);
             return false;
         }
         if (resources->driver_ctas_per_sm == 0) {
@@ -277,12 +217,6 @@ static bool prepare_stages(struct run *run)
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-static void broke(struct run *run, enum status status, const struct error *error)
-{
-    end_with(run->result, status == STATUS_NO_MEMORY ? MEASURE_OUTCOME_NO_DEVICE_MEMORY : MEASURE_OUTCOME_LAUNCH_FAILED,
-             error->text);
-}
 
 /* So many sets that going round them finds none of a set's bytes in L2 again. */
 static uint32_t wanted_sets(const struct run *run)
@@ -489,12 +423,6 @@ static enum status check_result(struct run *run, bool *right, struct error *erro
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Median and the distribution-free 95 % interval by order statistics (n/2 -+ 0.98 sqrt n). */
 static void summarize(struct measure_samples *samples)
 {
@@ -503,7 +431,7 @@ static void summarize(struct measure_samples *samples)
     if (n == 0)
         return;
     memcpy(sorted, samples->us, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, n);
     samples->median_us = n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
     double low = floor(0.5 * n - 0.98 * sqrt(n)), high = ceil(0.5 * n + 0.98 * sqrt(n));
     uint32_t first = low < 0.0 ? 0 : (uint32_t)low, last = high > n - 1 ? n - 1 : (uint32_t)high;
@@ -533,7 +461,7 @@ static enum status take_samples(struct run *run, const struct timed *timed, doub
 {
     struct device_backend *backend = &run->device->backend;
     struct measure_sensors sensors;
-    double us = 0.0, start = now_s();
+    double us = 0.0, start = clock_now_s();
     uint32_t minimum = run->options->minimum_samples < 3 ? 3 : run->options->minimum_samples;
     for (int i = 0; i < 2; i++) {
         enum status status = take_one(run, timed, &us, error);
@@ -548,7 +476,7 @@ static enum status take_samples(struct run *run, const struct timed *timed, doub
                 return status;
         }
         backend->sense(backend->state, &sensors);
-        double spent = now_s() - start;
+        double spent = clock_now_s() - start;
         if (sensors.throttle_reasons & THROTTLE_MASK) {
             run->result->dropped_samples += BATCH;
             if (spent > 4.0 * seconds)
@@ -595,7 +523,7 @@ static enum status take_times(struct run *run, struct error *error)
     uint32_t sequences = sequences_per_graph(run), stages = run->plan.stage_count;
     struct device_call *calls = malloc((size_t)sequences * stages * sizeof *calls);
     if (!calls)
-        return error_set(error, STATUS_IO, "no host memory for %u launches", sequences);
+        return error_set(error, STATUS_MISSING, "no host memory for %u launches", sequences);
     enum status status = STATUS_OK;
     result->launches_per_sample = sequences;
     if (run->set_count > 1) {
@@ -623,13 +551,13 @@ static enum status warm_up(struct run *run, struct error *error)
 {
     struct device_backend *backend = &run->device->backend;
     struct device_call calls[MEASURE_STAGES_MAX];
-    double start = now_s(), us = 0.0;
+    double start = clock_now_s(), us = 0.0;
     make_calls(run, 0, calls);
     do {
         enum status status = backend->stream_time(backend->state, calls, run->plan.stage_count, &us, error);
         if (status != STATUS_OK)
             return status;
-    } while (backend->needs_code && now_s() - start < WARM_UP_S);
+    } while (backend->needs_code && clock_now_s() - start < WARM_UP_S);
     return STATUS_OK;
 }
 
@@ -641,7 +569,7 @@ void measure_timeline_release(struct measure_timeline *timeline)
 
 bool measure_kernel_has_timeline(const struct measure_kernel *kernel)
 {
-    return definition_of(kernel)->timeline != NULL;
+    return measure_definition_of(kernel)->timeline != NULL;
 }
 
 static enum status keep_timeline(const struct run *run, struct error *error)
@@ -684,7 +612,7 @@ enum status measure_run(struct measure_device *device, const struct measure_conf
                         const struct measure_options *options, struct measure_result *result, struct error *error)
 {
     const struct measure_facts *facts = &device->backend.facts;
-    init_result(result);
+    measure_result_init(result);
     struct run *run = calloc(1, sizeof *run);
     if (!run)
         return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
@@ -693,7 +621,7 @@ enum status measure_run(struct measure_device *device, const struct measure_conf
     run->options = options;
     run->result = result;
     enum status status = STATUS_OK;
-    bool ready = make_plan(&run->plan, &run->config, facts, facts->cc_major * 10 + facts->cc_minor, result);
+    bool ready = measure_plan_make(&run->plan, &run->config, facts, facts->cc_major * 10 + facts->cc_minor, result);
     ready = ready && (!device->backend.needs_code || load_code(run, &run->config));
     if (ready)
         note_compiler(result, &device->code);
@@ -710,101 +638,4 @@ enum status measure_run(struct measure_device *device, const struct measure_conf
     free_sets(run);
     free(run);
     return status;
-}
-
-struct measure_compiler {
-    struct code_compiler *code;
-};
-
-enum status measure_compiler_create(const char *nvrtc_path, const char *cache_directory,
-                                    struct measure_compiler **compiler, struct error *error)
-{
-    struct measure_compiler *made = calloc(1, sizeof *made);
-    if (!made)
-        return error_set(error, STATUS_NO_MEMORY, "no memory for the kernel compiler");
-    enum status status = code_compiler_create(nvrtc_path, cache_directory, &made->code, error);
-    if (status != STATUS_OK) {
-        free(made);
-        return status;
-    }
-    *compiler = made;
-    return STATUS_OK;
-}
-
-void measure_compiler_free(struct measure_compiler *compiler)
-{
-    if (!compiler)
-        return;
-    code_compiler_free(compiler->code);
-    free(compiler);
-}
-
-void measure_compiler_version(const struct measure_compiler *compiler, int *major, int *minor)
-{
-    code_compiler_version(compiler->code, major, minor);
-}
-
-void measure_config_plan(const struct measure_config *config, const struct measure_facts *facts,
-                         struct measure_result *result)
-{
-    struct kernel_plan plan;
-    init_result(result);
-    if (make_plan(&plan, config, facts, facts->cc_major * 10 + facts->cc_minor, result))
-        result->stage_count = plan.stage_count;
-}
-
-enum status measure_compile(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
-                            uint32_t sm_count, struct measure_result *result, struct error *error)
-{
-    struct measure_facts facts = {.cc_major = arch / 10, .cc_minor = arch % 10, .sm_count = sm_count, .l2_bytes = 1};
-    struct kernel_plan plan;
-    struct machine_code code;
-    struct error reason = {0};
-    init_result(result);
-    if (!make_plan(&plan, config, &facts, arch, result))
-        return STATUS_OK;
-    enum status status = code_compile(compiler->code, plan.definition->source, config, arch, &code, &reason);
-    if (status == STATUS_BAD_DATA) {
-        end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, reason.text);
-        return STATUS_OK;
-    }
-    if (status != STATUS_OK) {
-        if (error)
-            *error = reason;
-        return status;
-    }
-    for (uint32_t i = 0; i < plan.stage_count; i++)
-        if (!machine_code_resources(&code, plan.stages[i].entry, &result->stages[i]))
-            end_with(result, MEASURE_OUTCOME_COMPILE_FAILED, "the compiler's log does not name the entry point");
-    note_compiler(result, &code);
-    machine_code_release(&code);
-    return STATUS_OK;
-}
-
-enum status measure_compile_code(struct measure_compiler *compiler, const struct measure_config *config, unsigned arch,
-                                 struct measure_code *code, struct error *error)
-{
-    struct measure_facts facts = {.cc_major = arch / 10, .cc_minor = arch % 10, .sm_count = 1, .l2_bytes = 1};
-    struct measure_result *result = calloc(1, sizeof *result);
-    struct kernel_plan plan;
-    struct machine_code made;
-    if (!result)
-        return error_set(error, STATUS_NO_MEMORY, "no memory for a result");
-    init_result(result);
-    bool feasible = make_plan(&plan, config, &facts, arch, result);
-    enum status status = feasible
-                             ? code_compile_fresh(compiler->code, plan.definition->source, config, arch, &made, error)
-                             : error_set(error, STATUS_DOMAIN, "%s", result->reason);
-    free(result);
-    if (status == STATUS_OK)
-        *code = (struct measure_code){made.image, made.image_bytes, made.ptx, made.log};
-    return status;
-}
-
-void measure_code_release(struct measure_code *code)
-{
-    free(code->cubin);
-    free(code->ptx);
-    free(code->log);
-    *code = (struct measure_code){0};
 }

@@ -27,7 +27,8 @@ enum {
     X(LAUNCH_FAILED, "launch-failed", "the device refused or broke off the launch")                                    \
     X(NO_DEVICE_MEMORY, "no-device-memory", "device memory ran out")                                                   \
     X(CRASHED, "crashed", "the worker process died")                                                                   \
-    X(TIMED_OUT, "timed-out", "over the time limit of one configuration")
+    X(TIMED_OUT, "timed-out", "over the time limit of one configuration")                                              \
+    X(NOT_TRIED, "not-tried", "something else is missing: the host's memory, a file, its code; tried again later")
 
 #define MEASURE_OUTCOME_ENUM_ENTRY(constant, word, meaning) MEASURE_OUTCOME_##constant,
 enum measure_outcome {
@@ -176,7 +177,7 @@ struct measure_fake_plan {
     uint64_t seed;
     uint32_t sm_count;
     uint64_t memory_bytes;
-    uint32_t crash_at, hang_at, launch_failure_at, wrong_at;
+    uint32_t crash_at, hang_at, launch_failure_at, wrong_at, not_tried_at;
     bool throttled;
 };
 MUST_CHECK enum status measure_device_open_fake(const struct measure_fake_plan *plan, struct measure_device **device,
@@ -186,7 +187,7 @@ const struct measure_facts *measure_device_facts(const struct measure_device *de
 
 /* Correctness first, then times. A configuration that cannot run or breaks is an outcome, not an error: the status is
  * STATUS_OK and result->outcome says which. After a fatal outcome the device must be closed (a broken context stays
- * broken). STATUS_NO_MEMORY: host memory. */
+ * broken). STATUS_NO_MEMORY: host memory, before anything was tried. */
 MUST_CHECK enum status measure_run(struct measure_device *device, const struct measure_config *config,
                                    const struct measure_options *options, struct measure_result *result,
                                    struct error *error);

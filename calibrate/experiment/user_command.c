@@ -15,8 +15,9 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 extern char **environ;
 
@@ -24,13 +25,6 @@ enum {
     TAIL_BYTES = 1 << 16, /* of the output; the number is looked for in it */
     NAME_BYTES_MAX = 128
 };
-
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static enum status append_value(const char *name, const char *const *names, const double *values, size_t count,
                                 struct text_buffer *out, struct error *error)
@@ -174,7 +168,7 @@ static bool read_tail(int from, double end_s, struct guard *guard, char *tail, s
 {
     for (;;) {
         struct pollfd watched[] = {{.fd = from, .events = POLLIN}, {.fd = guard->signals, .events = POLLIN}};
-        const double left_ms = ceil((end_s - now_s()) * 1e3);
+        const double left_ms = ceil((end_s - clock_now_s()) * 1e3);
         if (left_ms <= 0 || guard_caught(guard)) {
             return false;
         }
@@ -208,7 +202,7 @@ static int wait_end(pid_t pid, double end_s, struct guard *guard, bool *timed_ou
         }
         struct pollfd watched = {.fd = guard->signals, .events = POLLIN};
         (void)poll(&watched, 1, 20);
-        *timed_out = now_s() > end_s;
+        *timed_out = clock_now_s() > end_s;
         if (guard_caught(guard) || *timed_out) {
             (void)kill(-pid, SIGKILL);
         }
@@ -236,7 +230,7 @@ enum status user_command_run(const char *command, double limit_s, struct user_co
                              struct error *error)
 {
     char *tail = malloc(TAIL_BYTES);
-    const double begin_s = now_s(), end_s = limit_s > 0 ? begin_s + limit_s : HUGE_VAL;
+    const double begin_s = clock_now_s(), end_s = limit_s > 0 ? begin_s + limit_s : HUGE_VAL;
     struct guard guard;
     size_t length = 0;
     pid_t pid = 0;
@@ -253,7 +247,7 @@ enum status user_command_run(const char *command, double limit_s, struct user_co
         }
         close(from);
         const int state = wait_end(pid, end_s, &guard, &result->timed_out);
-        result->seconds = now_s() - begin_s;
+        result->seconds = clock_now_s() - begin_s;
         judge_end(state, tail, length, result);
     }
     guard_end(&guard);

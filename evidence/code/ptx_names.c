@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "evidence/code/code_listing.h"
 
 struct ptx_undo {
@@ -14,10 +15,7 @@ struct ptx_undo {
 
 static uint64_t hash_of(enum ptx_name_kind kind, struct ptx_slice slice)
 {
-    uint64_t hash = 14695981039346656037ull ^ (uint64_t)kind; /* FNV-1a */
-    for (size_t i = 0; i < slice.length; i++) {
-        hash = (hash ^ (unsigned char)slice.text[i]) * 1099511628211ull;
-    }
+    const uint64_t hash = hash_bytes(HASH_START ^ (uint64_t)kind, slice.text, slice.length);
     return hash ^ hash >> 29;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text_buffer.h"
 #include "evidence/profiles/autotune_log_private.h"
 #include "evidence/profiles/out_of_resources.h"
@@ -18,15 +19,6 @@ enum {
 
 /* --- rounds --------------------------------------------------------------------------------------------------------
  */
-
-static uint64_t hash_text(const char *at, const char *end)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; at < end; at++) {
-        hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-    }
-    return hash;
-}
 
 static enum status add_candidate(struct log_reader *self, uint64_t hash)
 {
@@ -77,7 +69,9 @@ static enum status take_candidate(struct log_reader *self, const char *name)
         return status;
     }
     status = autotune_log_knobs(self, claim, configuration, end, ':');
-    return status == STATUS_OK ? add_candidate(self, hash_text(configuration, end)) : status;
+    return status == STATUS_OK
+               ? add_candidate(self, hash_bytes(HASH_START, configuration, (size_t)(end - configuration)))
+               : status;
 }
 
 /* Of the round's configurations the one that was chosen; all get the key they were tried for. */
@@ -87,7 +81,7 @@ static enum status end_round(struct log_reader *self, const char *configuration,
     while (end > configuration && strchr("; \t", end[-1]) != NULL) {
         end--;
     }
-    uint64_t hash = hash_text(configuration, end);
+    uint64_t hash = hash_bytes(HASH_START, configuration, (size_t)(end - configuration));
     size_t count = self->candidate_count;
     struct kernel_claim *best = NULL;
     enum status status = STATUS_OK;

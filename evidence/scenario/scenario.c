@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "base/text_buffer.h"
 #include "evidence/embedded_data.h"
 #include "evidence/scenario/scenario_internal.h"
@@ -138,15 +139,6 @@ enum status scenario_read_table(const struct scenario_reader *reader, const stru
     return status;
 }
 
-static uint64_t hash_bytes(const char *bytes, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, 64 bits */
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    }
-    return hash;
-}
-
 static enum status create(struct scenario **scenario, struct error *error)
 {
     *scenario = calloc(1, sizeof **scenario);
@@ -164,7 +156,7 @@ static enum status parse(struct scenario *scenario, const char *text, size_t len
     struct yaml_node *root = NULL;
     struct scenario_reader reader = {.scenario = scenario, .error = error};
     size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    scenario->hash = hash_bytes(text, length);
+    scenario->hash = hash_bytes(HASH_START, text, length);
     enum status status =
         yaml_tree_parse(text + mark, length - mark, scenario->path, scenario->hash, &scenario->arena, &root, error);
     return status == STATUS_OK ? scenario_read_document(&reader, root, catalogue, device_override) : status;

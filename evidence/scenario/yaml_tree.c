@@ -8,6 +8,7 @@
 
 #include <libfyaml.h>
 
+#include "base/hash.h"
 #include "base/text_buffer.h"
 
 enum {
@@ -46,10 +47,7 @@ static enum status no_memory(const struct tree_builder *builder)
 
 static uint64_t hash_key(const char *key, uint64_t seed)
 {
-    uint64_t hash = seed ^ 0xcbf29ce484222325u;
-    for (; *key != '\0'; key++) {
-        hash = (hash ^ (unsigned char)*key) * 0x100000001b3u;
-    }
+    uint64_t hash = hash_bytes(seed ^ HASH_START, key, strlen(key));
     hash ^= hash >> 32;
     hash *= 0xd6e8feb86659fd93u;
     return hash ^ hash >> 32;

@@ -2,6 +2,8 @@
  * Rounds, tail and list scheduling (docs/MODEL.md section 3). */
 #include "model/predict/waves.h"
 
+#include <math.h>
+
 #include "base/status.h"
 
 /* WAVE-1 */
@@ -87,28 +89,22 @@ double waves_list_schedule(const double *work, const uint64_t *counts, size_t gr
     return makespan;
 }
 
-static double fill_of(uint64_t tiles, uint32_t splits, uint32_t slots)
+static double fill_of(double waves)
 {
-    const uint64_t ctas = tiles * splits;
-    const uint64_t rounds = (ctas + slots - 1) / slots;
-    return (double)ctas / ((double)rounds * slots);
+    return waves > 0 ? waves / ceil(waves) : 0;
 }
 
 /* WAVE-3: the rule of FlashAttention's num_splits heuristic, kept as a baseline to compare with. */
-uint32_t split_rule_fill85(uint64_t tiles, uint32_t slots, uint32_t max_splits)
+size_t split_rule_fill85(const double *waves, size_t count)
 {
-    if (tiles == 0 || slots == 0 || max_splits == 0) {
-        return 1; /* nothing to divide, or nothing to divide it over */
-    }
     double best = 0;
-    for (uint32_t splits = 1; splits <= max_splits; splits++) {
-        const double fill = fill_of(tiles, splits, slots);
-        best = fill > best ? fill : best;
+    for (size_t i = 0; i < count; i++) {
+        best = fmax(best, fill_of(waves[i]));
     }
-    for (uint32_t splits = 1; splits <= max_splits; splits++) {
-        if (fill_of(tiles, splits, slots) >= 0.85 * best) {
-            return splits;
+    for (size_t i = 0; i < count; i++) {
+        if (fill_of(waves[i]) >= 0.85 * best) {
+            return i;
         }
     }
-    return max_splits;
+    return 0; /* no candidates */
 }

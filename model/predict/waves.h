@@ -31,8 +31,9 @@ enum {
  * 0 each, one group after the other; at most LIST_SCHEDULE_GROUPS_MAX groups. 0 without jobs. eq. WAVE-2 */
 double waves_list_schedule(const double *work, const uint64_t *counts, size_t group_count, uint64_t slots);
 
-/* eq. WAVE-3: FlashAttention-style rule used as a baseline: the smallest split count whose fill is at least 85 % of the
- * best. */
-uint32_t split_rule_fill85(uint64_t tiles, uint32_t slots, uint32_t max_splits);
+/* eq. WAVE-3: FlashAttention-style rule used as a baseline: of candidates in the order of growing split counts, each
+ * with its waves (tiles x splits / slots), the index of the first whose fill is at least 85 % of the best. 0 without
+ * candidates; waves of 0 fill nothing. */
+size_t split_rule_fill85(const double *waves, size_t count);
 
 #endif

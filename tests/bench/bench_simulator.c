@@ -3,21 +3,14 @@
  * several waves. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "sim/cta_simulator.h"
 #include "tests/support/fixture_device.h"
 
 enum {
     REPEATS = 7
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static struct kernel_case case_of_bench(void)
 {
@@ -66,12 +59,12 @@ int main(void)
         return 1;
     }
     for (int i = 0; i < REPEATS; i++) {
-        const double begin = now_s();
+        const double begin = clock_now_s();
         if (cta_simulate(&machine, &layer, &options, &result, &error) != STATUS_OK) {
             fprintf(stderr, "bench_simulator: %s\n", error.text);
             return 1;
         }
-        const double rate = (double)result.events / (now_s() - begin);
+        const double rate = (double)result.events / (clock_now_s() - begin);
         best = rate > best ? rate : best;
     }
     printf("CTA simulator, one core: %.1f million events per second over %llu events (limit 5)\n", best / 1e6,

@@ -26,6 +26,8 @@ struct shape {
     uint32_t group;
     size_t rows, within[2][2]; /* [with prior, without][1 %, 5 %]: runs, RUNS_MOST + 1 when not reached */
     size_t forecasts[2], inside[2];
+    size_t stop_runs;      /* with the prior: runs made when the stop rule first spoke; 0: never */
+    double stop_left;      /* what could be gained then, in ln(time) */
     double start_fraction; /* best over time of the first run, with the prior */
 };
 
@@ -112,9 +114,15 @@ static void search_shape(const struct replay *replay, const struct search_space 
     shape->within[kind][0] = shape->within[kind][1] = RUNS_MOST + 1;
     for (size_t run = 1; run <= RUNS_MOST && run <= space->config_count; run++) {
         struct search_proposal proposal;
+        struct search_summary summary = {.stop = false};
         size_t count = 0;
-        if (search_engine_propose(engine, 1, &proposal, &count, NULL, &error) != STATUS_OK) {
+        if (search_engine_propose(engine, 1, &proposal, &count, prior && !shape->stop_runs ? &summary : NULL, &error) !=
+            STATUS_OK) {
             fail(&error);
+        }
+        if (summary.stop) {
+            shape->stop_runs = run - 1;
+            shape->stop_left = log(found / least);
         }
         const double time = replay->rows.rows[inside[proposal.config]].time_s;
         found = fmin(found, time);
@@ -207,6 +215,21 @@ static double coverage(const struct replay *replay, int kind)
     return 100 * (double)inside / (double)(forecasts ? forecasts : 1);
 }
 
+/* When the stop rule first spoke, and the most that was left then. */
+static void print_stops(const struct replay *replay)
+{
+    double runs[SHAPES_MAX], left = 0;
+    size_t stopped = 0;
+    for (size_t s = 0; s < replay->shape_count; s++) {
+        if (replay->shapes[s].stop_runs > 0) {
+            runs[stopped++] = (double)replay->shapes[s].stop_runs;
+            left = fmax(left, replay->shapes[s].stop_left);
+        }
+    }
+    printf(" %g (%zu of %zu) | %.1f |\n", stopped ? median_in_place(runs, stopped) : 0, stopped, replay->shape_count,
+           100 * left);
+}
+
 static void print_row(const struct replay *replay)
 {
     double firsts[SHAPES_MAX], rows = 0;
@@ -221,7 +244,8 @@ static void print_row(const struct replay *replay)
             print_runs(replay, kind, limit);
         }
     }
-    printf(" %.1f | %.1f |\n", coverage(replay, 0), coverage(replay, 1));
+    printf(" %.1f | %.1f |", coverage(replay, 0), coverage(replay, 1));
+    print_stops(replay);
 }
 
 int main(int argc, char **argv)

@@ -74,8 +74,8 @@ done > "$work/priors"
         replay "$kind, made" '' "made:$kind"
     done
     printf 'Runs until within 1 %% and 5 %% of the best: median over the shapes (90th percentile).\n\n'
-    printf '| kernel | shapes | configurations | first run, fraction of the best | 1 %%, calibrated prior | 5 %% | 1 %%, no prior | 5 %% | in 80 %% interval, %% | without prior |\n'
-    printf '|---|---|---|---|---|---|---|---|---|---|\n'
+    printf '| kernel | shapes | configurations | first run, fraction of the best | 1 %%, calibrated prior | 5 %% | 1 %%, no prior | 5 %% | in 80 %% interval, %% | without prior | stop rule, calibrated prior: after runs (shapes) | left then, %%, at most |\n'
+    printf '|---|---|---|---|---|---|---|---|---|---|---|---|\n'
     cat "$work/priors"
 } > "$work/table"
 awk -v table="$work/table" '

@@ -162,6 +162,26 @@ START_TEST(an_accident_costs_one_configuration)
 }
 END_TEST
 
+/* What was not tried stays in the file, and is tried again; a launch that failed is not. */
+START_TEST(what_was_not_tried_is_tried_again)
+{
+    struct campaign_options options = {0};
+    struct campaign_progress progress;
+    struct error error;
+    ck_assert_int_eq(run("not-tried", 3, &options, &progress, &error), STATUS_OK);
+    ck_assert_uint_eq(progress.done, 8);
+    ck_assert_uint_eq(progress.outcomes[MEASURE_OUTCOME_NOT_TRIED], 1); /* the worker goes on: once in eight */
+    ck_assert_uint_eq(progress.outcomes[MEASURE_OUTCOME_OK], 7);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
+    ck_assert_uint_eq(progress.skipped, 7);
+    ck_assert_uint_eq(progress.done, 1);
+    ck_assert_uint_eq(progress.outcomes[MEASURE_OUTCOME_OK], 1);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
+    ck_assert_uint_eq(progress.done, 0);
+    ck_assert_uint_eq(count_rows("launch_chain") + count_rows("barrier_and_exp"), 9);
+}
+END_TEST
+
 static size_t count_all_rows(void)
 {
     return count_rows("launch_chain") + count_rows("barrier_and_exp");
@@ -386,6 +406,7 @@ Suite *suite_measure_campaign(void)
     tcase_add_test(runs, measures_everything_once);
     tcase_add_test(runs, every_round_has_its_references);
     tcase_add_loop_test(runs, an_accident_costs_one_configuration, 0, (int)(sizeof accidents / sizeof *accidents));
+    tcase_add_test(runs, what_was_not_tried_is_tried_again);
     tcase_add_test(runs, killed_campaigns_go_on);
     tcase_add_test(runs, two_at_once_do_not_mix);
     tcase_add_test(runs, a_corrupt_file_is_named_and_kept);

@@ -138,6 +138,30 @@ START_TEST(the_cache_gives_the_same_answer)
 }
 END_TEST
 
+/* One text of code serves several launches: what is kept of it must not bring the launch it was compiled for. */
+START_TEST(what_is_kept_is_the_code_alone)
+{
+    static const char *const launches[] = {"gqa_decode splits=1 block_n=32", "gqa_decode splits=4 block_n=32"};
+    struct measure_compiler *compiler = open_compiler(NULL);
+    struct measure_result first, again;
+    struct measure_config config;
+    struct error error = {0};
+    if (!compiler)
+        return;
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(measure_config_parse(launches[i % 2], &config, &error), STATUS_OK);
+        struct measure_compiler *fresh = open_compiler(NULL);
+        ck_assert_int_eq(measure_compile(fresh, &config, 90, 132, &first, &error), STATUS_OK);
+        ck_assert_int_eq(measure_compile(compiler, &config, 90, 132, &again, &error), STATUS_OK);
+        ck_assert_uint_eq(first.stage_count, again.stage_count);
+        ck_assert_int_eq(first.compiler_major, again.compiler_major);
+        ck_assert_mem_eq(first.stages, again.stages, sizeof first.stages);
+        measure_compiler_free(fresh);
+    }
+    measure_compiler_free(compiler);
+}
+END_TEST
+
 Suite *suite_measure_compile(void)
 {
     Suite *suite = suite_create("measure_compile");
@@ -148,6 +172,7 @@ Suite *suite_measure_compile(void)
     tcase_add_loop_test(tcase, every_kernel_compiles_for_every_architecture, 0, 11);
     tcase_add_test(tcase, knobs_reach_the_compiler);
     tcase_add_test(tcase, the_cache_gives_the_same_answer);
+    tcase_add_test(tcase, what_is_kept_is_the_code_alone);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -107,6 +107,12 @@ START_TEST(failures_have_reasons)
     run(&plan, "gemm_tile m=1024 n=1024 k=1024", &options, &result);
     ck_assert_int_eq(result.outcome, MEASURE_OUTCOME_NO_DEVICE_MEMORY);
     ck_assert(!measure_outcome_is_fatal(result.outcome));
+    plan = quiet;
+    plan.not_tried_at = 1;
+    run(&plan, "launch_chain", &options, &result); /* neither the compiler's fault nor the launch's */
+    ck_assert_int_eq(result.outcome, MEASURE_OUTCOME_NOT_TRIED);
+    ck_assert(!measure_outcome_is_fatal(result.outcome));
+    ck_assert_ptr_nonnull(strstr(result.reason, "the host's memory"));
     run(&quiet, "sparse_decode block_t=64 block_h=64 num_stages=4", &options, &result);
     ck_assert_int_eq(result.outcome, MEASURE_OUTCOME_INFEASIBLE);
     ck_assert_ptr_nonnull(strstr(result.reason, "smem: sparse_decode needs"));

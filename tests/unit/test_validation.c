@@ -177,6 +177,47 @@ START_TEST(choices_are_judged_in_shapes_nobody_ran)
 }
 END_TEST
 
+/* 8, 16 and 24 CTAs on a card of 4 SMs with 4 slots each: half a wave, one, one and a half. Over slots 16 fill best and
+ * 8 and 24 fill 0.5 and 0.75 of it, so the rule takes 16; over SMs all three fill, and 8 would be taken. */
+START_TEST(fill_rule_counts_slots)
+{
+    const long knob = scenario_variable_find(data.scenario, "splits");
+    ck_assert_int_ge(knob, 0);
+    const double splits[] = {1, 2, 3}, times_s[] = {4, 2, 3};
+    struct kernel_row rows[3];
+    struct kernel_facts facts[3];
+    uint32_t shapes[3] = {0};
+    struct validation_prediction predictions[3];
+    double values[3 * (SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX)] = {0};
+    struct measured_rows measured = data.rows;
+    measured.values = values;
+    measured.count = 3;
+    for (size_t i = 0; i < 3; i++) {
+        rows[i] = data.rows.rows[0];
+        rows[i].time_s = times_s[i];
+        facts[i] = (struct kernel_facts){.grid_ctas = 8 * (uint64_t)splits[i], .waves = splits[i] / 2};
+        predictions[i] = (struct validation_prediction){.time_s = splits[i], .held_out = true};
+        values[i * measured.variable_count + (size_t)knob] = splits[i];
+    }
+    const struct validation_job job = {.scenario = data.scenario,
+                                       .measured = &measured,
+                                       .rows = rows,
+                                       .shapes = shapes,
+                                       .shape_count = 1,
+                                       .sm_count = 4,
+                                       .facts = facts};
+    struct validation result = {.splits = 1};
+    struct error error = {0};
+    ck_assert_int_eq(validation_choose(&job, predictions, &result, &error), STATUS_OK);
+    ck_assert_uint_eq(result.choice_count, 1);
+    ck_assert_uint_eq(result.choices[0].variable, (size_t)knob);
+    assert_close_rel(result.choices[0].rule_mean, 1, 1e-12);
+    assert_close_rel(result.choices[0].rule_max, 1, 1e-12);
+    assert_close_rel(result.choices[0].mean_ratio, 2, 1e-12); /* predicted best: 1 split */
+    free(result.choices);
+}
+END_TEST
+
 START_TEST(slices_and_worst_rows_add_up)
 {
     const struct validation_options options = quick(VALIDATION_RANDOM);
@@ -260,6 +301,7 @@ Suite *suite_validation(void)
     tcase_add_test(tests, nothing_is_learnt_from_shuffled_times);
     tcase_add_test(tests, threads_do_not_matter);
     tcase_add_test(tests, choices_are_judged_in_shapes_nobody_ran);
+    tcase_add_test(tests, fill_rule_counts_slots);
     tcase_add_test(tests, slices_and_worst_rows_add_up);
     tcase_add_test(tests, figures_are_what_they_say);
     tcase_add_test(tests, what_cannot_be_validated_is_refused);

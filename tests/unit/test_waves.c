@@ -198,13 +198,27 @@ START_TEST(list_scheduling_by_hand)
 }
 END_TEST
 
+/* Of 1, 2, ... splits of so many tiles on so many slots. */
+static size_t splits_by_rule(double tiles, double slots, size_t most)
+{
+    double waves[256];
+    ck_assert_uint_le(most, 256);
+    for (size_t i = 0; i < most; i++) {
+        waves[i] = tiles * (double)(i + 1) / slots;
+    }
+    return 1 + split_rule_fill85(waves, most);
+}
+
 START_TEST(fill_rule_takes_the_smallest_near_the_best)
 {
     /* 12 tiles on 108 slots: 9 splits fill all, 8 fill 96 / 108 = 88.9 % and are the smallest above 85 % */
-    ck_assert_uint_eq(split_rule_fill85(12, 108, 64), 8);
+    ck_assert_uint_eq(splits_by_rule(12, 108, 64), 8);
     /* 1 tile: 113 of 132 slots are 85.6 %, 112 are 84.8 % */
-    ck_assert_uint_eq(split_rule_fill85(1, 132, 256), 113);
-    ck_assert_uint_eq(split_rule_fill85(132, 132, 16), 1);
+    ck_assert_uint_eq(splits_by_rule(1, 132, 256), 113);
+    ck_assert_uint_eq(splits_by_rule(132, 132, 16), 1);
+    const double none[] = {0, 0};
+    ck_assert_uint_eq(split_rule_fill85(none, 2), 0);
+    ck_assert_uint_eq(split_rule_fill85(none, 0), 0);
 }
 END_TEST
 

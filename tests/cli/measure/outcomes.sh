@@ -12,6 +12,7 @@ try() {
 try wrong@3 --out wrong
 try crash@3 --out crash
 try launch-failure@2 --out launch
+try not-tried@2 --out host
 try hang@3 --out hang --config-limit 300ms
 try wrong@2 --check-only
 try hang@1 --out none --config-limit 300ms --limit 1

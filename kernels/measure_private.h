@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Between running a configuration (measure.c), compiling it (measure_compile.c) and what both begin with
+ * (measure_launches.c). */
+#ifndef OCCAM_KERNELS_MEASURE_PRIVATE_H
+#define OCCAM_KERNELS_MEASURE_PRIVATE_H
+
+#include "kernels/kernel_plan.h"
+
+/* Everything unknown. */
+void measure_result_init(struct measure_result *result);
+void measure_result_end(struct measure_result *result, enum measure_outcome outcome, const char *reason);
+/* What a kernel of the list is made of. */
+const struct kernel_case_definition *measure_definition_of(const struct measure_kernel *kernel);
+/* True if the plan stands; else the outcome says why not. config and facts must outlive the plan. */
+bool measure_plan_make(struct kernel_plan *plan, const struct measure_config *config, const struct measure_facts *facts,
+                       unsigned arch, struct measure_result *result);
+/* Whether two configurations run the same machine code. */
+bool measure_same_code(const struct measure_config *left, const struct measure_config *right);
+#endif
