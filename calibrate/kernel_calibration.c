@@ -2,6 +2,7 @@
  * Fit, residual process, cross-validation, stretch (docs/MODEL.md CAL-1 to CAL-6). */
 #include "calibrate/kernel_calibration.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 
 enum {
     FOLDS_MAX = 10,
+    GROUP_FOLDS_MAX = 5, /* of whole workloads: each costs a fit */
+    GROUPS_LEAST = 3,
+    BEYOND_ROWS_LEAST = 5,
     LEAVE_ONE_OUT_MAX = 32, /* up to here every row is a fold of its own */
     ROWS_LEAST = 5,
     TYPICAL_ROWS_LEAST = 5,
@@ -45,7 +49,7 @@ static void take_fit(const struct kernel_fit *fit, double level, struct calibrat
     calibration->parameters = fit->parameters;
     calibration->parameters.interval_level = level;
     calibration->interval_level = level;
-    calibration->stretch = normal_quantile(0.5 + level / 2);
+    calibration->stretch = calibration->stretch_beyond = normal_quantile(0.5 + level / 2);
     memcpy(calibration->covariance, fit->covariance, sizeof fit->covariance);
     calibration->form_log_sigma = fit->form_log_sigma;
     calibration->parameters.model_log_sigma = fit->form_log_sigma;
@@ -195,7 +199,7 @@ static size_t keep_typical(const struct trainer *self, double *scores)
     return kept;
 }
 
-/* CAL-6. The process has no part in it, and would cost more than everything else here. */
+/* CAL-6: what the rows span. The process has no part in it, and would cost more than everything else here. */
 static enum status set_domain(const struct trainer *self, struct calibration *calibration, struct error *error)
 {
     struct calibration form = *calibration;
@@ -224,6 +228,61 @@ static enum status set_domain(const struct trainer *self, struct calibration *ca
     return status;
 }
 
+/* Whole workloads held out, for workloads nobody measured (CAL-5). */
+struct beyond {
+    const struct trainer *self;
+    bool with_process;
+    uint32_t *fold; /* by place in trainer.which */
+    unsigned folds;
+    double *scores; /* by place; negative: in a fold too large to judge */
+};
+
+static enum status score_beyond(const struct beyond *beyond, unsigned fold, const struct calibration *calibration,
+                                struct error *error)
+{
+    const struct trainer *self = beyond->self;
+    struct calibrated_model *model = malloc(sizeof *model);
+    const enum status status = model ? calibrated_model_init(model, self->device, calibration, error)
+                                     : error_set(error, STATUS_NO_MEMORY, "no memory for a model");
+    for (size_t i = 0; i < self->count && status == STATUS_OK; i++) {
+        if (beyond->fold[i] == fold) {
+            const struct kernel_row *row = &self->rows[self->which[i]];
+            struct calibrated_time time;
+            calibrated_time_predict(model, &row->layer, &time);
+            beyond->scores[i] = fabs(log(time.time_s / row->time_s)) / time.log_sigma;
+        }
+    }
+    free(model);
+    return status;
+}
+
+static enum status run_group_fold(const struct beyond *beyond, unsigned fold, struct error *error)
+{
+    const struct trainer *self = beyond->self;
+    struct calibration calibration;
+    struct kernel_fit fit;
+    size_t count = 0;
+    uint32_t *others = malloc((self->count + 1) * sizeof *others);
+    if (!others) {
+        return error_set(error, STATUS_NO_MEMORY, "no memory for a fold");
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        if (beyond->fold[i] != fold) {
+            others[count++] = self->which[i];
+        }
+    }
+    enum status status = STATUS_OK;
+    if (count >= ROWS_LEAST) {
+        status = beyond->with_process && count >= RESIDUAL_ROWS_LEAST
+                     ? train_hybrid(self, others, count, &calibration, &fit, error)
+                     : train_form(self, others, count, &calibration, &fit, error);
+        status = status == STATUS_OK ? score_beyond(beyond, fold, &calibration, error) : status;
+        calibration_release(&calibration);
+    }
+    free(others);
+    return status;
+}
+
 /* Folds do not see each other, so threads change nothing. */
 static enum status cross_validate(const struct trainer *self, bool try_residual, struct error *error)
 {
@@ -246,6 +305,102 @@ static enum status cross_validate(const struct trainer *self, bool try_residual,
     return result;
 }
 
+/* Workloads dealt to folds in the order of their first rows in the shuffle; returns how many workloads there are. */
+static size_t deal_groups(struct beyond *beyond)
+{
+    const struct trainer *self = beyond->self;
+    size_t groups = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        size_t first = 0;
+        while (self->rows[self->which[first]].group != self->rows[self->which[i]].group) {
+            first++;
+        }
+        beyond->fold[i] = first < i ? beyond->fold[first] : (uint32_t)(groups++ % GROUP_FOLDS_MAX);
+    }
+    beyond->folds = (unsigned)(groups < GROUP_FOLDS_MAX ? groups : GROUP_FOLDS_MAX);
+    return groups;
+}
+
+static enum status hold_out_workloads(struct beyond *beyond, struct error *error)
+{
+    enum status result = STATUS_OK;
+    unsigned failed = UINT_MAX;
+#pragma omp parallel for schedule(dynamic)
+    for (unsigned f = 0; f < beyond->folds; f++) {
+        struct error fold_error = {0};
+        const enum status status = run_group_fold(beyond, f, &fold_error);
+        if (status != STATUS_OK) {
+#pragma omp critical
+            if (f < failed) {
+                failed = f;
+                result = status;
+                if (error) {
+                    *error = fold_error;
+                }
+            }
+        }
+    }
+    return result;
+}
+
+/* CAL-5 for workloads nobody measured: as the stretch, each row held out with its whole workload. */
+static enum status set_stretch_beyond(const struct trainer *self, bool with_process, struct calibration *calibration,
+                                      struct error *error)
+{
+    struct beyond beyond = {.self = self, .with_process = with_process};
+    calibration->stretch_beyond = calibration->stretch;
+    beyond.fold = calloc(self->count, sizeof *beyond.fold);
+    beyond.scores = calloc(self->count, sizeof *beyond.scores);
+    enum status status = beyond.fold && beyond.scores
+                             ? STATUS_OK
+                             : error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows", self->count);
+    if (status == STATUS_OK && deal_groups(&beyond) >= GROUPS_LEAST) {
+        for (size_t i = 0; i < self->count; i++) {
+            beyond.scores[i] = -1;
+        }
+        status = hold_out_workloads(&beyond, error);
+        size_t kept = keep_typical(self, beyond.scores), count = 0;
+        for (size_t i = 0; i < kept; i++) {
+            if (beyond.scores[i] >= 0) {
+                beyond.scores[count++] = beyond.scores[i];
+            }
+        }
+        if (status == STATUS_OK && count >= BEYOND_ROWS_LEAST) {
+            calibration->stretch_beyond =
+                fmax(calibration->stretch, stretch_of(beyond.scores, count, self->options->interval_level));
+        }
+    }
+    free(beyond.fold);
+    free(beyond.scores);
+    return status;
+}
+
+static int compare_workloads(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* CAL-6. More than there is room for are not kept. */
+static void set_workloads(const struct trainer *self, struct calibration *calibration)
+{
+    uint64_t *known = calibration->workloads;
+    uint32_t count = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        const uint64_t workload = self->rows[self->which[i]].layer.workload;
+        if (workload == 0 || bsearch(&workload, known, count, sizeof *known, compare_workloads)) {
+            continue;
+        }
+        if (count == CALIBRATION_WORKLOADS_MAX) {
+            count = 0;
+            break;
+        }
+        known[count++] = workload;
+        qsort(known, count, sizeof *known, compare_workloads);
+    }
+    calibration->workload_count = count;
+}
+
 static enum status calibrate_rows(struct trainer *self, struct calibration *calibration,
                                   struct kernel_calibration_report *report, struct error *error)
 {
@@ -265,6 +420,10 @@ static enum status calibrate_rows(struct trainer *self, struct calibration *cali
         double *scores = report->residual_used ? self->hybrid_scores : self->form_scores;
         calibration->stretch = stretch_of(scores, keep_typical(self, scores), self->options->interval_level);
         status = set_domain(self, calibration, error);
+    }
+    if (status == STATUS_OK) {
+        set_workloads(self, calibration);
+        status = set_stretch_beyond(self, report->residual_used, calibration, error);
     }
     return status;
 }

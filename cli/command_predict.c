@@ -455,6 +455,8 @@ static enum status print_text(const struct question *question, const struct pred
     if (prediction->has_effect && prediction->has_step)
         (void)printf("  the step is the base's, moved by the change of the kernels (occam whatif says how)\n");
     (void)printf("  intervals are meant to cover %s\n", quantity_percent(question->level, level));
+    if (prediction->new_workload)
+        (void)printf("  no row of this workload is behind the calibration: the interval is that of workloads held out whole\n");
     if (prediction->extrapolating)
         (void)printf("  extrapolating: %s\n", prediction->extrapolation);
     print_inputs(question, prediction);

@@ -232,6 +232,7 @@ static void judge_support(struct question *question, const struct prediction *pr
 static void judge_calibration(const struct question *question, const struct calibrated_time *time,
                               struct prediction *prediction)
 {
+    prediction->new_workload = time->new_workload;
     if (!time->extrapolating)
         return;
     prediction->extrapolating = true;

@@ -22,6 +22,7 @@ struct prediction {
     bool has_effect;              /* a variant: effect against the base */
     struct variant_effect effect;
     bool extrapolating;
+    bool new_workload; /* no row of it is behind the calibration (CAL-6) */
     char extrapolation[160];
 };
 

@@ -187,6 +187,29 @@ static enum status read_provenance(const struct reader *self, const json_t *root
     return status;
 }
 
+/* None in files made before they were kept. */
+static enum status read_workloads(const struct reader *self, const json_t *root, struct calibration *calibration)
+{
+    const json_t *list = json_object_get(root, "workloads");
+    const size_t count = json_array_size(list);
+    calibration->workload_count = 0;
+    if (list && (!json_is_array(list) || count > CALIBRATION_WORKLOADS_MAX)) {
+        return fail(self, "workloads", "a list of at most 512 is expected");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
+            return fail(self, "workloads", "16 hexadecimal digits are expected");
+        }
+        calibration->workloads[i] = strtoull(text, NULL, 16);
+        if (i > 0 && calibration->workloads[i] <= calibration->workloads[i - 1]) {
+            return fail(self, "workloads", "they are not in ascending order");
+        }
+    }
+    calibration->workload_count = (uint32_t)count;
+    return STATUS_OK;
+}
+
 static enum status read_scales(const struct reader *self, const json_t *root, struct calibration *calibration)
 {
     const double absent_limit = HUGE_VAL;
@@ -199,6 +222,13 @@ static enum status read_scales(const struct reader *self, const json_t *root, st
     }
     if (status == STATUS_OK) {
         status = read_number(self, root, "stretch", 1e-6, 1e6, 0, &calibration->stretch);
+    }
+    calibration->stretch_beyond = calibration->stretch; /* files made before there was one */
+    if (status == STATUS_OK && json_object_get(root, "stretch_beyond")) {
+        status = read_number(self, root, "stretch_beyond", 1e-6, 1e6, 0, &calibration->stretch_beyond);
+    }
+    if (status == STATUS_OK) {
+        status = read_workloads(self, root, calibration);
     }
     if (status == STATUS_OK) {
         status = read_number(self, root, "leverage_limit", 0, 1e300, absent_limit, &calibration->leverage_limit);

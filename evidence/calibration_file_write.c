@@ -97,6 +97,18 @@ static void write_residual(struct json_writer *writer, const struct calibration_
     json_writer_end(writer);
 }
 
+/* As hexadecimal texts: a number of JSON does not hold 64 bits everywhere. */
+static void write_workloads(struct json_writer *writer, const struct calibration *calibration)
+{
+    char text[24];
+    json_writer_begin_array(writer, "workloads");
+    for (uint32_t i = 0; i < calibration->workload_count; i++) {
+        (void)snprintf(text, sizeof text, "%016" PRIx64, calibration->workloads[i]);
+        json_writer_string(writer, NULL, text);
+    }
+    json_writer_end(writer);
+}
+
 static void write_document(struct json_writer *writer, const struct calibration *calibration,
                            const struct calibration_provenance *provenance)
 {
@@ -105,7 +117,9 @@ static void write_document(struct json_writer *writer, const struct calibration 
     json_writer_number(writer, "form_log_sigma", calibration->form_log_sigma);
     json_writer_number(writer, "model_log_sigma", calibration->parameters.model_log_sigma);
     json_writer_number(writer, "stretch", calibration->stretch);
+    json_writer_number(writer, "stretch_beyond", calibration->stretch_beyond);
     json_writer_number(writer, "leverage_limit", calibration->leverage_limit);
+    write_workloads(writer, calibration);
     write_parameters(writer, calibration);
     json_writer_begin_array(writer, "features");
     for (unsigned f = 0; f < FEATURES; f++) {

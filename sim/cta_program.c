@@ -365,6 +365,11 @@ static void set_edges(const struct simulated_machine *machine, const struct kern
     program->prologue.bytes = loop->prologue_bytes;
     program->prologue.dram_bytes = loop->prologue_bytes * loop->prologue_distinct_fraction;
     program->epilogue.bytes = loop->epilogue_bytes;
+    if (loop->epilogue_piece_bytes > 0 && loop->epilogue_piece_bytes < SECTOR) { /* SIM-11 */
+        const double pieces = loop->epilogue_bytes / loop->epilogue_piece_bytes;
+        program->epilogue.partial_port_s = pieces * machine->port_partial_write_s;
+        program->epilogue.partial_l2_s = pieces * machine->l2_partial_write_s;
+    }
     if (written > machine->l2_capacity_bytes)
         program->epilogue.dram_bytes = loop->epilogue_bytes * (1 - machine->l2_capacity_bytes / written);
 }

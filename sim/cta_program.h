@@ -40,7 +40,8 @@ struct cta_step {
 struct cta_transfer {
     double latency_s; /* until the slowest of its sectors is there, nothing else under way */
     double bytes, dram_bytes;
-    double smem_s; /* of the SM, for writing them to SMEM */
+    double partial_port_s, partial_l2_s; /* in place of the bytes' time, where they are partial writes (SIM-11) */
+    double smem_s;                       /* of the SM, for writing them to SMEM */
 };
 
 struct cta_program {

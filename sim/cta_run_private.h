@@ -97,7 +97,7 @@ static inline void cta_account(struct cta_run *run, enum cta_stage stage, double
 /* The servers' rates and each step's work on the sub-cores, once program, machine and memory are set. */
 void cta_servers_init(struct cta_run *run, const struct sm_residency *residency);
 /* eq. SIM-4: bytes to or from an SM. Returns their arrival: when the last server is through, latency_s later. */
-double cta_send(struct cta_run *run, struct sm_clock *sm, double now_s, double bytes, double dram_bytes,
+double cta_send(struct cta_run *run, struct sm_clock *sm, double now_s, const struct cta_transfer *what,
                 double latency_s);
 /* The same if nothing else were under way. */
 double cta_send_alone_s(const struct cta_run *run, const struct cta_transfer *what);

@@ -10,27 +10,37 @@ static inline double serve(double *clock, double now_s, double work_s)
     return *clock;
 }
 
+static double port_time_s(const struct cta_run *run, const struct cta_transfer *what)
+{
+    return what->partial_port_s > 0 ? what->partial_port_s : what->bytes * run->port_s_per_byte;
+}
+
+static double l2_time_s(const struct cta_run *run, const struct cta_transfer *what)
+{
+    return what->partial_l2_s > 0 ? what->partial_l2_s : what->bytes * run->l2_s_per_byte;
+}
+
 /* SIM-4: bytes pass L2, DRAM for what L2 lacks, and the SM's port, each at its rate and all at once; the last one
  * behind them decides, and the latency comes on top. */
-double cta_send(struct cta_run *run, struct sm_clock *sm, double now_s, double bytes, double dram_bytes,
+double cta_send(struct cta_run *run, struct sm_clock *sm, double now_s, const struct cta_transfer *what,
                 double latency_s)
 {
-    const double port_s = bytes * run->port_s_per_byte, l2_s = bytes * run->l2_s_per_byte;
-    const double dram_s = dram_bytes * run->dram_s_per_byte;
+    const double port_s = port_time_s(run, what), l2_s = l2_time_s(run, what);
+    const double dram_s = what->dram_bytes * run->dram_s_per_byte;
     double end_s = later(serve(&sm->port, now_s, port_s), serve(&run->l2_clock, now_s, l2_s));
-    if (dram_bytes > 0)
+    if (what->dram_bytes > 0)
         end_s = later(end_s, serve(&run->dram_clock, now_s, dram_s));
     run->busy_s[SIM_SERVER_PORT] += port_s;
     run->busy_s[SIM_SERVER_L2] += l2_s;
     run->busy_s[SIM_SERVER_DRAM] += dram_s;
-    run->requested_bytes += bytes;
-    run->dram_bytes += dram_bytes;
+    run->requested_bytes += what->bytes;
+    run->dram_bytes += what->dram_bytes;
     return end_s + latency_s;
 }
 
 double cta_send_alone_s(const struct cta_run *run, const struct cta_transfer *what)
 {
-    const double slowest = later(what->bytes * run->port_s_per_byte, what->bytes * run->l2_s_per_byte);
+    const double slowest = later(port_time_s(run, what), l2_time_s(run, what));
     return what->latency_s + later(slowest, what->dram_bytes * run->dram_s_per_byte);
 }
 
@@ -52,7 +62,7 @@ void cta_request_tile(struct cta_run *run, uint32_t index, double now_s)
     const struct cta_transfer *tile = &run->program.tile;
     struct sm_clock *sm = &run->sms[slot->sm];
     struct coming_tile *coming = &run->tiles[(size_t)index * run->program.buffers + slot->fill];
-    const double sent_s = cta_send(run, sm, now_s, tile->bytes, tile->dram_bytes, tile->latency_s);
+    const double sent_s = cta_send(run, sm, now_s, tile, tile->latency_s);
     coming->arrival_s = sent_s;
     if (tile->smem_s > 0) { /* written there without a warp */
         coming->arrival_s = later(sent_s, serve(&sm->smem, now_s, tile->smem_s) + tile->latency_s);
@@ -149,7 +159,7 @@ double cta_begin_step(struct cta_run *run, struct slot *slot, uint32_t index, do
     if (step->local_bytes > 0) {
         const double missed = missed_spills(run, sm, step->local_bytes);
         if (missed > 0)
-            end_s = later(end_s, cta_send(run, sm, now_s, missed, 0, alone_s));
+            end_s = later(end_s, cta_send(run, sm, now_s, &(struct cta_transfer){.bytes = missed}, alone_s));
         run->served_bytes += missed;
     }
     cta_account(run, step->stage, now_s, end_s, alone_s);

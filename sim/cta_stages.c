@@ -13,7 +13,7 @@ static double begin_prologue(struct cta_run *run, struct slot *slot, double now_
     const double edge_s = run->program.edge_s * slot->speed, waits_s = prologue->latency_s + edge_s;
     double end_s = later(cta_begin_edge(run, slot, now_s), now_s + waits_s);
     if (prologue->bytes > 0)
-        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, prologue->bytes, prologue->dram_bytes, waits_s));
+        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, prologue, waits_s));
     run->served_bytes += prologue->bytes;
     slot->place = PLACE_PROLOGUE;
     cta_account(run, CTA_STAGE_PROLOGUE, now_s, end_s, edge_s + cta_send_alone_s(run, prologue));
@@ -26,7 +26,7 @@ static double begin_epilogue(struct cta_run *run, struct slot *slot, double now_
     const double edge_s = run->program.edge_s * slot->speed;
     double end_s = cta_begin_edge(run, slot, now_s);
     if (epilogue->bytes > 0)
-        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, epilogue->bytes, epilogue->dram_bytes, edge_s));
+        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, epilogue, edge_s));
     run->served_bytes += epilogue->bytes;
     slot->place = PLACE_EPILOGUE;
     cta_account(run, CTA_STAGE_EPILOGUE, now_s, end_s, edge_s + cta_send_alone_s(run, epilogue));
@@ -42,7 +42,7 @@ static double begin_iteration(struct cta_run *run, struct slot *slot, double now
     slot->place = PLACE_EXPOSED;
     if (!(load->latency_s > 0 || load->bytes > 0))
         return now_s;
-    const double end_s = cta_send(run, &run->sms[slot->sm], now_s, load->bytes, load->dram_bytes, load->latency_s);
+    const double end_s = cta_send(run, &run->sms[slot->sm], now_s, load, load->latency_s);
     run->served_bytes += load->bytes;
     cta_account(run, CTA_STAGE_LOAD, now_s, end_s, cta_send_alone_s(run, load));
     return end_s;

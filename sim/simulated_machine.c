@@ -5,7 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+/* SIM-11, where the device file says nothing: measured on an H200. */
+#define ASSUMED_PARTIAL_SHARE  0.32
+#define ASSUMED_PARTIAL_CYCLES 1.95
+
 enum {
+    SECTOR_BYTES = 32,
     WARP_LANES = 32,
     BARRIERS_PER_CTA_MAX = 16,  /* PTX names 0 to 15 */
     L1_APART_BYTES = 28 * 1024, /* of the SM's array, never SMEM (TILE-6) */
@@ -42,6 +47,12 @@ static void set_memory(struct simulated_machine *machine, const struct gpu_devic
                                 gpu_device_value(device, GPU_FIGURE_DRAM_EFFICIENCY);
     machine->l2_bytes_per_s = scaled(device, GPU_FIGURE_L2_BANDWIDTH, p, PARAMETER_L2_BANDWIDTH_FACTOR);
     machine->port_bytes_per_s = scaled(device, GPU_FIGURE_SM_BANDWIDTH, p, PARAMETER_SM_BANDWIDTH_FACTOR) * clock;
+    const double partial = gpu_device_value(device, GPU_FIGURE_L2_PARTIAL_WRITE);
+    const double cycles = gpu_device_value(device, GPU_FIGURE_SM_PARTIAL_WRITE);
+    machine->l2_partial_write_s =
+        SECTOR_BYTES /
+        (isnan(partial) ? ASSUMED_PARTIAL_SHARE * gpu_device_value(device, GPU_FIGURE_L2_BANDWIDTH) : partial);
+    machine->port_partial_write_s = (isnan(cycles) ? ASSUMED_PARTIAL_CYCLES : cycles) * machine->cycle_s;
     machine->smem_bytes_per_s = scaled(device, GPU_FIGURE_SMEM_BANDWIDTH, p, PARAMETER_SMEM_BANDWIDTH_FACTOR) * clock;
     machine->l2_capacity_bytes = gpu_device_value(device, GPU_FIGURE_L2_CAPACITY);
     machine->l1_bytes = (double)device->limits.smem_per_sm_bytes + L1_APART_BYTES;

@@ -25,7 +25,9 @@ struct simulated_machine {
     uint32_t sms_per_gpc;        /* in its place, equal ones; 0: as the device says */
     double cycle_s;
     double dram_latency_s, l2_latency_s;
-    double dram_bytes_per_s, l2_bytes_per_s;   /* whole device */
+    double dram_bytes_per_s, l2_bytes_per_s; /* whole device */
+    double port_partial_write_s,
+        l2_partial_write_s;                    /* a write of less than a sector, of one SM, of the device (SIM-11) */
     double port_bytes_per_s, smem_bytes_per_s; /* one SM */
     double l2_capacity_bytes, l1_bytes;        /* l1_bytes: SMEM and L1 together, one SM */
     double mma_latency_s;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "evidence/scenario/scenario_evaluator.h"
 
 /* --- variables ------------------------------------------------------------------------------------------------------
@@ -88,10 +89,22 @@ static enum status take_variable(const struct scenario_evaluator *evaluator, str
     return STATUS_OK;
 }
 
+/* Which workload it is: calibrations remember those they were trained on (CAL-6). */
+static uint64_t workload_of(const struct scenario *scenario, const double *symbols)
+{
+    uint64_t hash = HASH_START;
+    for (uint32_t v = scenario->knob_count; v < scenario->variable_count; v++) {
+        const double value = symbols[v] + 0.0; /* -0 is 0 */
+        hash = hash_bytes(hash, &value, sizeof value);
+    }
+    return hash ? hash : 1;
+}
+
 static enum status take_variables(const struct scenario_evaluator *evaluator, struct evaluation_context *context,
                                   const double *values, struct error *error)
 {
-    uint32_t count = evaluator->scenario->variable_count;
+    uint32_t count = evaluator->scenario->variable_count, knobs = evaluator->scenario->knob_count;
+    bool other_workload = context->workload == 0;
     for (uint32_t v = 0; v < count; v++) {
         if (values[v] != context->symbols[v]) { /* NaN, as at the start, always differs */
             if (isnan(values[v]) && evaluator->scenario->variables[v].question != NULL) {
@@ -101,7 +114,11 @@ static enum status take_variables(const struct scenario_evaluator *evaluator, st
             if (status != STATUS_OK) {
                 return status;
             }
+            other_workload = other_workload || v >= knobs;
         }
+    }
+    if (other_workload) {
+        context->workload = workload_of(evaluator->scenario, context->symbols);
     }
     return STATUS_OK;
 }
@@ -376,6 +393,7 @@ static enum status build_layer(struct scenario_evaluator *evaluator, struct eval
                                struct layer_case *layer, bool *invalid, struct error *error)
 {
     const struct scenario *scenario = evaluator->scenario;
+    layer->workload = context->workload;
     layer->kernel_count = scenario->kernel_count;
     *invalid = false;
     for (uint32_t k = 0; k < scenario->kernel_count; k++) {

@@ -72,6 +72,7 @@ struct kernel_state {
 struct evaluation_context {
     double symbols[EXPRESSION_VARIABLES_MAX];
     uint32_t value_index[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX];
+    uint64_t workload;          /* of the workload variables' values; never 0 once they are taken */
     uint64_t off_list;          /* variables whose value is not in their list */
     uint64_t *dirty;            /* bit per cell */
     double *values;             /* per cell */

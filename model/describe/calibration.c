@@ -51,6 +51,7 @@ void calibration_init(struct calibration *calibration)
     calibration->form_log_sigma = calibration->parameters.model_log_sigma;
     calibration->interval_level = calibration->parameters.interval_level;
     calibration->stretch = 1.6448536269514722; /* normal, two-sided 90 % */
+    calibration->stretch_beyond = calibration->stretch;
     calibration->leverage_limit = HUGE_VAL;
     calibration->sm_clock_mhz = NAN;
     memcpy(calibration->name, calibration->parameters.calibration, sizeof calibration->parameters.calibration);
@@ -81,4 +82,21 @@ void calibration_release(struct calibration *calibration)
     free(calibration->residual.weights);
     free(calibration->residual.factor);
     memset(&calibration->residual, 0, sizeof calibration->residual);
+}
+
+bool calibration_knows_workload(const struct calibration *calibration, uint64_t workload)
+{
+    uint32_t first = 0, end = calibration->workload_count;
+    if (end == 0 || workload == 0) {
+        return true;
+    }
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        if (calibration->workloads[middle] < workload) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first < calibration->workload_count && calibration->workloads[first] == workload;
 }

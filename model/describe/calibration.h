@@ -12,6 +12,7 @@
 
 enum {
     CALIBRATION_FEATURE_COUNT = 12,
+    CALIBRATION_WORKLOADS_MAX = 512,
     CALIBRATION_RESIDUAL_ROWS_MAX = 2000
 };
 
@@ -38,6 +39,9 @@ struct calibration {
     struct calibration_residual residual;
     double form_log_sigma; /* of ln(time): noise and error of the form, before stretching */
     double stretch;        /* half width of the interval = stretch x sigma (CAL-5) */
+    double stretch_beyond; /* the same where a prediction extrapolates (CAL-6) or none of its workload was trained on */
+    uint32_t workload_count;                       /* 0: not kept, all count as trained on */
+    uint64_t workloads[CALIBRATION_WORKLOADS_MAX]; /* of the training rows, ascending (layer_case.workload) */
     double interval_level;
     double leverage_limit; /* largest leverage of a training row; beyond it a prediction extrapolates */
     double least[CALIBRATION_FEATURE_COUNT], most[CALIBRATION_FEATURE_COUNT]; /* range of the training rows' features */
@@ -49,6 +53,8 @@ void calibration_init(struct calibration *calibration);
 MUST_CHECK enum status calibration_residual_allocate(struct calibration *calibration, uint32_t row_count,
                                                      struct error *error);
 void calibration_release(struct calibration *calibration);
+/* Whether a row of this workload (layer_case.workload) was trained on; true where that is not known. */
+bool calibration_knows_workload(const struct calibration *calibration, uint64_t workload);
 /* "ln_warps", ...: names of the features, in order; static. */
 const char *calibration_feature_name(unsigned index);
 /* The same for people: "warps of a CTA" for "ln_warps"; "leverage" and names it does not know have words too. Static.

@@ -23,6 +23,7 @@ struct kernel_case {
 
 /* Kernels that run one after the other in a layer (for example split, then combine). */
 struct layer_case {
+    uint64_t workload; /* which workload this is, by the values of a scenario's workload variables; 0: not told */
     uint32_t kernel_count;
     struct kernel_case kernels[KERNELS_PER_LAYER_MAX];
 };

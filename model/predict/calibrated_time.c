@@ -202,8 +202,11 @@ void calibrated_time_predict(const struct calibrated_model *model, const struct 
     result->log_sigma = sqrt(fmax(0, variance) + result->residual_log_sigma * result->residual_log_sigma + form * form +
                              structural * structural);
     result->time_s = result->layer.time_s * exp(result->residual_log);
-    const double spread = exp(calibration->stretch * result->log_sigma);
+    judge_domain(calibration, features, result);
+    result->new_workload = !calibration_knows_workload(calibration, layer->workload);
+    const bool beyond = result->extrapolating || result->new_workload;
+    const double stretch = beyond ? calibration->stretch_beyond : calibration->stretch;
+    const double spread = exp(stretch * result->log_sigma);
     result->time_lo_s = result->time_s / spread;
     result->time_hi_s = result->time_s * spread;
-    judge_domain(calibration, features, result);
 }

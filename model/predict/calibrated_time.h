@@ -28,6 +28,7 @@ struct calibrated_time {
     double residual_log; /* what the process adds to ln(time) */
     double leverage;     /* parameter variance over form variance */
     bool extrapolating;
+    bool new_workload;  /* no row of this workload was trained on (CAL-6) */
     const char *beyond; /* the feature that lies outside the training rows, "leverage", or NULL; static */
 };
 void calibrated_time_predict(const struct calibrated_model *model, const struct layer_case *layer,

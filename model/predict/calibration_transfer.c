@@ -88,13 +88,17 @@ void calibration_transfer(struct calibration *calibration, const struct gpu_devi
 
 void calibration_transfer_kernel(struct calibration *calibration)
 {
+    calibration->workload_count = 0; /* of another scenario */
+    calibration->stretch_beyond = calibration->stretch;
     calibration->form_log_sigma = hypot(calibration->form_log_sigma, KERNEL_LOG_SIGMA);
     calibration->parameters.model_log_sigma = calibration->form_log_sigma;
 }
 
 void calibration_set_level(struct calibration *calibration, double level)
 {
-    calibration->stretch *= normal_quantile(0.5 + level / 2) / normal_quantile(0.5 + calibration->interval_level / 2);
+    const double ratio = normal_quantile(0.5 + level / 2) / normal_quantile(0.5 + calibration->interval_level / 2);
+    calibration->stretch *= ratio;
+    calibration->stretch_beyond *= ratio;
     calibration->interval_level = level;
     calibration->parameters.interval_level = level;
 }
