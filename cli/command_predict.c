@@ -474,9 +474,11 @@ static void find_remarks(const struct question *question, struct predict_answer 
     const struct layer_case *layer = &answer->prediction.layer;
 
     for (uint32_t k = 0; answer->prediction.has_layer && k < layer->kernel_count; k++)
-        if (!layer->kernels[k].skipped)
+        if (!layer->kernels[k].skipped) {
             launch_remarks_add(&answer->remarks, layer->kernels[k].name, &question->device->limits,
                                &layer->kernels[k].launch);
+            launch_remarks_add_loop(&answer->remarks, &question->device->limits, &layer->kernels[k]);
+        }
 }
 
 static enum status answer(struct question *question, enum output_format format, struct error *error)
