@@ -218,6 +218,14 @@ START_TEST(mixing_client_limit_and_units_are_told)
                 "prompts of 8192 tokens for answers of 1024");
     ck_assert_str_eq(results.items[0].step_source, "mean TPOT");
     release();
+    /* An acceptance length as vLLM writes it, which cannot be. */
+    assert_says(
+        must_parse("{\"max_concurrency\": 8, \"completed\": 80, \"output_throughput\": 400, \"mean_tpot_ms\": 18, "
+                   "\"spec_decode_acceptance_length\": -2, \"total_token_throughput\": 800}",
+                   "a", 1)
+            ->note,
+        "spec_decode_acceptance_length of -2 is below 0: left out");
+    release();
     /* No latency at all: the quotient, and it is said. */
     assert_says(
         must_parse("{\"max_concurrency\": 8, \"output_throughput\": 400, \"total_token_throughput\": 800}", "a", 1)
