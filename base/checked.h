@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Overflow-checked products and sums for sizes and counts that come from input. */
+ * Overflow-checked products for sizes and counts that come from input. */
 #ifndef OCCAM_BASE_CHECKED_H
 #define OCCAM_BASE_CHECKED_H
 
@@ -10,10 +10,6 @@
 static inline bool checked_multiply(uint64_t a, uint64_t b, uint64_t *result)
 {
     return !__builtin_mul_overflow(a, b, result);
-}
-static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *result)
-{
-    return !__builtin_add_overflow(a, b, result);
 }
 
 #endif

@@ -454,9 +454,14 @@ static enum status print_text(const struct question *question, const struct pred
     }
     if (prediction->has_effect && prediction->has_step)
         (void)printf("  the step is the base's, moved by the change of the kernels (occam whatif says how)\n");
-    (void)printf("  intervals are meant to cover %s\n", quantity_percent(question->level, level));
+    (void)printf("  intervals are meant to cover %s", quantity_percent(question->level, level));
+    if (fabs(question->learnt_level - question->level) > 1e-9)
+        (void)printf(" (learnt at %s, stretched as a normal distribution's)",
+                     quantity_percent(question->learnt_level, level));
+    (void)printf("\n");
     if (prediction->new_workload)
-        (void)printf("  no row of this workload is behind the calibration: the interval is that of workloads held out whole\n");
+        (void)printf(
+            "  no row of this workload is behind the calibration: the interval is that of workloads held out whole\n");
     if (prediction->extrapolating)
         (void)printf("  extrapolating: %s\n", prediction->extrapolation);
     print_inputs(question, prediction);
@@ -469,9 +474,11 @@ static void find_remarks(const struct question *question, struct predict_answer 
     const struct layer_case *layer = &answer->prediction.layer;
 
     for (uint32_t k = 0; answer->prediction.has_layer && k < layer->kernel_count; k++)
-        if (!layer->kernels[k].skipped)
+        if (!layer->kernels[k].skipped) {
             launch_remarks_add(&answer->remarks, layer->kernels[k].name, &question->device->limits,
                                &layer->kernels[k].launch);
+            launch_remarks_add_loop(&answer->remarks, &question->device->limits, &layer->kernels[k]);
+        }
 }
 
 static enum status answer(struct question *question, enum output_format format, struct error *error)

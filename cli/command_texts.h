@@ -144,8 +144,9 @@ int command_help(int argc, char **argv);
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --claim \"WORDS\"       a claim that was only read somewhere; repeatable. source=trace|nsys|nsys-table|\n"      \
-    "                        ncu|cubin|ptxas|cuobjdump|cache|ptx|autotune|table (without: trusted least),\n"           \
-    "                        kernel=, arch=, device=, and figures: smem_bytes, registers, threads, num_warps,\n"       \
+    "                        ncu|cubin|ptxas|cuobjdump|cache|ptx|autotune|inductor|table (without: trusted\n"          \
+    "                        least), kernel=, arch=, device=, and figures: smem_bytes, registers, threads, "           \
+    "num_warps,\n"                                                                                                     \
     "                        num_stages, ... Values with KB, MB, KiB or MiB are as exact as their digits\n"            \
     "  --scenario S          turns the formulas of this scenario round: which knobs give each value, which\n"          \
     "                        neighbours then fit, what the predicted time is\n"                                        \

@@ -14,7 +14,8 @@ struct closing {
     struct judgement *judgement;
     const char *path;
     struct question_options options;
-    struct number_list concurrencies; /* of the refuted conditions */
+    struct number_list concurrencies; /* of the refuted conditions, WHATIF_ROWS_MAX at most */
+    size_t refuted_concurrencies;     /* how many there are */
     struct text_buffer at;            /* "at C=1, C=8" */
 };
 
@@ -123,12 +124,42 @@ static void leave_open(const struct closing *closing, const struct question *que
     if (others > 0) {
         text_buffer_append(&judgement->leaves_open, ": not touched by this change\n");
     }
+    if (closing->refuted_concurrencies > closing->concurrencies.count) {
+        text_buffer_append_format(&judgement->leaves_open,
+                                  "what the model says between: it was asked at %zu of the %zu refuted concurrencies\n",
+                                  closing->concurrencies.count, closing->refuted_concurrencies);
+    }
     if (changed_count > 1) {
         text_buffer_append_format(&judgement->leaves_open, "each of the %zu changes alone: they were made together\n",
                                   changed_count);
     }
     text_buffer_append_format(&judgement->leaves_open, "conditions other than %s, and other GPUs\n",
                               closing->at.text + 3);
+}
+
+/* Conditions may differ in something else: each concurrency once. */
+static void add_concurrency(struct number_list *list, double concurrency)
+{
+    bool is_new = list->count < NUMBER_LIST_MAX;
+    for (size_t i = 0; i < list->count; i++) {
+        is_new = is_new && list->items[i] != concurrency;
+    }
+    if (is_new) {
+        list->items[list->count++] = concurrency;
+    }
+}
+
+/* The model is asked at no more of them than it answers at once: spread evenly, the first and the last among them. */
+static void thin_conditions(struct closing *closing)
+{
+    struct number_list *list = &closing->concurrencies;
+    closing->refuted_concurrencies = list->count;
+    if (list->count > WHATIF_ROWS_MAX) {
+        for (size_t i = 0; i < WHATIF_ROWS_MAX; i++) {
+            list->items[i] = list->items[i * (list->count - 1) / (WHATIF_ROWS_MAX - 1)];
+        }
+        list->count = WHATIF_ROWS_MAX;
+    }
 }
 
 static void list_conditions(struct closing *closing)
@@ -141,11 +172,11 @@ static void list_conditions(struct closing *closing)
         }
         text_buffer_append_format(&closing->at, "%s%s", closing->at.length == 0 ? "at " : ", ",
                                   row->condition->text[0] != '\0' ? row->condition->text : "what was run");
-        if (row->prediction != NULL && !isnan(row->prediction->concurrency) &&
-            closing->concurrencies.count < NUMBER_LIST_MAX) {
-            closing->concurrencies.items[closing->concurrencies.count++] = row->prediction->concurrency;
+        if (row->prediction != NULL && !isnan(row->prediction->concurrency)) {
+            add_concurrency(&closing->concurrencies, row->prediction->concurrency);
         }
     }
+    thin_conditions(closing);
 }
 
 /* "a=1 b=2" into its parts; cuts text. */

@@ -2,12 +2,19 @@
  * Clusters and large static SMEM: what occam does not model of them, and what the compiler wants. */
 #include "cli/launch_remarks.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text_buffer.h"
 #include "cli/quantity_text.h"
+#include "model/predict/smem_rule.h"
 
 /* What ptxas allows for static arrays unless the target is architecture-specific; the same on every GPU. */
+enum {
+    FP32_BYTES = 4,
+    CC_MAJOR_TENSOR_MEMORY = 10 /* accumulators of tcgen05 are no registers */
+};
 static const uint32_t STATIC_SMEM_PLAIN_BYTES = 48 * 1024;
 
 __attribute__((format(printf, 3, 4))) static void add(struct launch_remarks *remarks, const char *kernel,
@@ -46,6 +53,39 @@ void launch_remarks_add(struct launch_remarks *remarks, const char *kernel, cons
             "%s of static SMEM, over 48 KiB, compile only for architecture-specific targets (sm_90a, sm_100a, "
             "sm_120a; CUDA 13); any other target refuses it",
             quantity_bytes(launch->static_smem_bytes, bytes));
+}
+
+static double longest_loop(const struct tile_loop *loop)
+{
+    double most = loop->ragged_count > 0 ? 0 : loop->iterations;
+
+    for (uint32_t i = 0; i < loop->ragged_count; i++)
+        most = fmax(most, loop->ragged[i].iterations);
+    return most;
+}
+
+void launch_remarks_add_loop(struct launch_remarks *remarks, const struct gpu_limits *limits,
+                             const struct kernel_case *kernel)
+{
+    const struct tile_loop *loop = &kernel->loop;
+    const double iterations = longest_loop(loop);
+    char stages[32], turns[32];
+
+    if (iterations > 0 && !pipeline_can_fill(iterations, loop->declared_stages))
+        add(remarks, kernel->name,
+            "a pipeline of %s stages is never full in a loop of %s: the SMEM of the others is wasted",
+            number_format_digits(loop->declared_stages, 6, stages), number_format_digits(ceil(iterations), 6, turns));
+    for (uint32_t i = 0; i < loop->mma_count && limits->cc_major != CC_MAJOR_TENSOR_MEMORY; i++) {
+        const struct mma_op *mma = &loop->mma[i];
+        const uint64_t registers = accumulator_registers_per_thread(mma->m, mma->n, FP32_BYTES, kernel->launch.threads);
+
+        if (registers <= limits->max_registers_per_thread)
+            continue;
+        add(remarks, kernel->name,
+            "FP32 accumulators of %u x %u take %llu registers of each thread, over the limit of %u: they spill", mma->m,
+            mma->n, (unsigned long long)registers, limits->max_registers_per_thread);
+        break;
+    }
 }
 
 void launch_remarks_record(const struct launch_remarks *remarks, struct report *report)

@@ -10,7 +10,7 @@
 #include "model/describe/kernel_case.h"
 
 enum {
-    LAUNCH_REMARKS_MAX = 3 * KERNELS_PER_LAYER_MAX
+    LAUNCH_REMARKS_MAX = 5 * KERNELS_PER_LAYER_MAX
 };
 
 struct launch_remarks {
@@ -21,6 +21,10 @@ struct launch_remarks {
 /* Appends what applies to this launch; kernel names it, "" where there is only one. Zero-initialise *remarks. */
 void launch_remarks_add(struct launch_remarks *remarks, const char *kernel, const struct gpu_limits *limits,
                         const struct kernel_launch *launch);
+/* The same of what the kernel's loop asks of its launch: stages that are never filled (SMEM-10), accumulators that do
+ * not fit into registers (SMEM-11). */
+void launch_remarks_add_loop(struct launch_remarks *remarks, const struct gpu_limits *limits,
+                             const struct kernel_case *kernel);
 /* The array `remarks`, empty where nothing applies. */
 void launch_remarks_record(const struct launch_remarks *remarks, struct report *report);
 /* One line each, after an empty line; nothing where nothing applies. */

@@ -58,6 +58,7 @@ struct question {
     struct model_parameters parameters;
     struct calibration *calibration;                      /* owned; NULL: uncalibrated */
     struct calibrated_model *calibrated;                  /* owned; of that calibration, when timed */
+    double learnt_level;                                  /* at which its intervals were learnt; NaN without one */
     double log_factor[PARAMETER_COUNT * PARAMETER_COUNT]; /* parameters.log_factor points here */
     bool other_calibration_device; /* the calibration was made on another GPU: it extrapolates everywhere */
     bool other_calibration_kernel; /* it was made with another scenario: likewise */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_buffer.h"
 #include "cli/calibration_match.h"
 #include "cli/question.h"
 #include "evidence/calibration_file.h"
@@ -17,6 +18,22 @@ static void warn_of_differences(const struct question *question)
     calibration_match_scenario(question->calibration, question->scenario, &match);
     for (unsigned i = 0; i < match.count; i++)
         (void)fprintf(stderr, "occam: warning: calibration %s: %s\n", question->calibration->name, match.texts[i]);
+}
+
+/* The stretch was learnt from how the training rows scattered at the calibration's own level; at another one it is the
+ * normal distribution's guess (CAL-11). */
+static void warn_of_level(const struct question *question, double level)
+{
+    char learnt[32], asked[32];
+
+    if (fabs(question->calibration->interval_level - level) < 1e-9)
+        return;
+    (void)fprintf(
+        stderr,
+        "occam: warning: calibration %s: its intervals were learnt at %s %%; at %s %% they are stretched as a "
+        "normal distribution's, which nothing has checked\n",
+        question->calibration->name, number_format_digits(100 * question->calibration->interval_level, 4, learnt),
+        number_format_digits(100 * level, 4, asked));
 }
 
 /* A calibration of another scenario is taken for one of another kernel. The device of the calibration takes its place
@@ -58,6 +75,7 @@ enum status question_take_calibration(struct question *question, const struct qu
 
     model_parameters_init(&question->parameters);
     question->parameters.interval_level = options->level;
+    question->learnt_level = (double)NAN;
     if (name == NULL || strcmp(name, "none") == 0)
         return STATUS_OK;
     status = open_calibration(question, name, error);
@@ -65,6 +83,8 @@ enum status question_take_calibration(struct question *question, const struct qu
         return status;
     warn_of_differences(question);
     carry_over(question);
+    question->learnt_level = question->calibration->interval_level;
+    warn_of_level(question, options->level);
     calibration_set_level(question->calibration, options->level);
     if (options->form_only)
         calibration_release(question->calibration);

@@ -35,12 +35,11 @@ _occam()
         COMPREPLY+=($(compgen -W "$(_occam_calibrations)" -- "$current"))
         ;;
     --scenario) _occam_scenarios ;;
-    --claim) _occam_words "raises lowers changes" ;;
+    --claim) [[ $command == reconcile ]] || _occam_words "raises lowers changes" ;; # there it is free text
     --table) _occam_words "scenario calibration hypothesis prediction run sample verdict correction" ;;
     --ledger) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-file | --timeline | --output | -o | --measured | --configs | --train-rows | --trace | --queue) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --device-backend) _occam_words "cuda fake" ;;
-    --scenario) _occam_scenarios ;;
     --hold-out) _occam_words "workload" ;;
     --predictions) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --cache | --keep) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;

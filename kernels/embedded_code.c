@@ -108,13 +108,3 @@ size_t measure_embedded_describe(char *out, size_t out_size)
         snprintf(out, out_size, "none: the build found no NVRTC or left it out (EMBED_CODE=0)");
     return embedded_code_count;
 }
-
-bool measure_embedded_get(size_t index, char *out, size_t out_size, unsigned *arch)
-{
-    if (index >= embedded_code_count)
-        return false;
-    const struct embedded_code *code = &embedded_codes[index];
-    snprintf(out, out_size, "%s%s%s", code->source, code->settings[0] ? " " : "", code->settings);
-    *arch = code->arch;
-    return true;
-}

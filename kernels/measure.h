@@ -197,9 +197,6 @@ bool measure_outcome_is_fatal(enum measure_outcome outcome);
 /* Machine code built into the program (data/campaigns/embedded.plan), which runs with a driver alone. Returns how many
  * pieces there are and writes one line about them; 0 where the build found no NVRTC. */
 size_t measure_embedded_describe(char *out, size_t out_size);
-/* The index-th piece as text, "kernel name=value ..." of the compiled settings, and its architecture; false past the
- * end. */
-bool measure_embedded_get(size_t index, char *out, size_t out_size, unsigned *arch);
 
 /* Launch geometry and dynamic SMEM of every stage, without compiling: the outcome is OK, or INFEASIBLE with the reason.
  * facts: compute capability, sm_count, l2_bytes (at least 1), smem_per_cta_optin_bytes (0 = no limit). */

@@ -38,6 +38,7 @@ static const struct {
                     {"ptx", CLAIM_SOURCE_PTX},
                     {"sass", CLAIM_SOURCE_SASS},
                     {"autotune", CLAIM_SOURCE_TRITON_AUTOTUNE_LOG},
+                    {"inductor", CLAIM_SOURCE_INDUCTOR_LOG},
                     {"tuner", CLAIM_SOURCE_KERNEL_TUNER},
                     {"config", CLAIM_SOURCE_MOE_CONFIG},
                     {"table", CLAIM_SOURCE_MEASUREMENTS}};

@@ -88,7 +88,8 @@ struct serving_model {
     double kernel_share_relative_sigma;
 };
 
-/* Ranges and completeness; STATUS_BAD_DATA names the quantity. */
+/* Ranges and completeness; STATUS_BAD_DATA names the quantity. What readers check piece by piece, with the place in the
+ * file, as a whole: for programs that fill the struct themselves, and for tests of the readers. */
 MUST_CHECK enum status serving_model_validate(const struct serving_model *serving, struct error *error);
 
 #endif

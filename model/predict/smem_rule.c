@@ -2,6 +2,7 @@
  * Shared-memory rules of known compilers: operand buffers, and the scratch through which the result is re-laid out. */
 #include "model/predict/smem_rule.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -451,10 +452,8 @@ uint64_t accumulator_registers_per_thread(uint32_t block_m, uint32_t block_n, ui
     return ((uint64_t)block_m * block_n * accumulator_bytes + per_register - 1u) / per_register;
 }
 
-bool pipeline_can_fill(uint64_t k, uint32_t block_k, uint32_t num_stages)
+/* SMEM-10 */
+bool pipeline_can_fill(double iterations, double num_stages)
 {
-    if (block_k == 0)
-        BUG("block_k is 0");
-    uint64_t tiles = k / block_k + (k % block_k != 0);
-    return num_stages <= tiles + 1u; /* SMEM-10 */
+    return num_stages <= ceil(iterations) + 1;
 }

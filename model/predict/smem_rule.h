@@ -46,8 +46,7 @@ uint32_t triton_buffers(uint32_t cc_major, uint32_t num_stages, bool warpgroup_m
  * must spill. Dimensions up to 2^14, threads at least 1. */
 uint64_t accumulator_registers_per_thread(uint32_t block_m, uint32_t block_n, uint32_t accumulator_bytes,
                                           uint32_t threads);
-/* Can a pipeline of num_stages ever be full on a loop over k in steps of block_k (at least 1)? docs/MODEL.md SMEM-10.
- */
-bool pipeline_can_fill(uint64_t k, uint32_t block_k, uint32_t num_stages);
+/* Can a pipeline of num_stages ever be full in a loop of so many iterations? docs/MODEL.md SMEM-10. */
+bool pipeline_can_fill(double iterations, double num_stages);
 
 #endif

@@ -126,6 +126,15 @@ START_TEST(stale_binary_block_size_of_the_trace)
 }
 END_TEST
 
+START_TEST(inductor_is_a_source)
+{
+    struct stated self;
+    STATE(&self, "num_warps=8 source=inductor", "num_warps=4 source=trace");
+    ck_assert_int_eq(self.list.items[0].source, CLAIM_SOURCE_INDUCTOR_LOG);
+    stated_release(&self);
+}
+END_TEST
+
 START_TEST(reserve_is_no_conflict)
 {
     struct stated self;
@@ -491,6 +500,7 @@ Suite *suite_claim_cases(void)
     tcase_add_test(tcase, conflict_that_matters_on_one_gpu);
     tcase_add_test(tcase, golden_conflict_is_the_same_occupancy);
     tcase_add_test(tcase, stale_binary_block_size_of_the_trace);
+    tcase_add_test(tcase, inductor_is_a_source);
     tcase_add_test(tcase, reserve_is_no_conflict);
     tcase_add_test(tcase, occupancy_of_kineto_beyond_its_limit_is_unknown);
     tcase_add_test(tcase, launched_blocks_are_no_residency);

@@ -199,6 +199,14 @@ START_TEST(mixing_client_limit_and_units_are_told)
     assert_says(must_parse(text, "a", 1)->note, "27 of 64 requests were decoding, the others waited");
     assert_says(results.items[0].note, "64 requests at 64 at a time");
     release();
+    /* 16 tokens have 15 gaps: at 125 requests/s a latency of 130 + 15 x 18 ms accounts for 50 of 64, one of 140
+     * for 51.25; four fifths are 51.2. */
+    snprintf(text, sizeof text, form, 64, 640, 0, 2000.0, 130.0, 18.0, 18.0, 18.0);
+    assert_says(must_parse(text, "a", 1)->note, "36 of 64 requests ran: an admission limit");
+    release();
+    snprintf(text, sizeof text, form, 64, 640, 0, 2000.0, 140.0, 18.0, 18.0, 18.0);
+    assert_says(must_parse(text, "a", 1)->note, "36 of 64 requests were decoding, the others waited");
+    release();
     snprintf(text, sizeof text, form, 45, 640, 0, 4140.0, 20.0, 18.0, 18.0, 18.0);
     assert_says(must_parse(text, "a", 1)->note, "74.52 requests ran where 45 were offered");
     release();
@@ -209,6 +217,14 @@ START_TEST(mixing_client_limit_and_units_are_told)
                     ->note,
                 "prompts of 8192 tokens for answers of 1024");
     ck_assert_str_eq(results.items[0].step_source, "mean TPOT");
+    release();
+    /* An acceptance length as vLLM writes it, which cannot be. */
+    assert_says(
+        must_parse("{\"max_concurrency\": 8, \"completed\": 80, \"output_throughput\": 400, \"mean_tpot_ms\": 18, "
+                   "\"spec_decode_acceptance_length\": -2, \"total_token_throughput\": 800}",
+                   "a", 1)
+            ->note,
+        "spec_decode_acceptance_length of -2 is below 0: left out");
     release();
     /* No latency at all: the quotient, and it is said. */
     assert_says(

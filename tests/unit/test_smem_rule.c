@@ -348,9 +348,9 @@ START_TEST(answers_register_and_pipeline_questions)
     ck_assert_uint_eq(accumulator_registers_per_thread(128, 512, 4, 256), 256);
     ck_assert_uint_eq(accumulator_registers_per_thread(64, 512, 4, 256), 128);
     ck_assert_uint_eq(accumulator_registers_per_thread(16, 8, 2, 96), 1);
-    ck_assert(pipeline_can_fill(512, 128, 5));
-    ck_assert(!pipeline_can_fill(512, 128, 6));
-    ck_assert(pipeline_can_fill(513, 128, 6));
+    ck_assert(pipeline_can_fill(512 / 128.0, 5));
+    ck_assert(!pipeline_can_fill(512 / 128.0, 6));
+    ck_assert(pipeline_can_fill(513 / 128.0, 6));
 }
 END_TEST
 

@@ -92,6 +92,22 @@ START_TEST(test_exact_data_are_recovered)
 }
 END_TEST
 
+/* Only points between others are left out: of (1, 10), (2, 12), (3, 18) ms the second, which the line through the other
+ * two puts at 14. The third, an extrapolation, would be off by 4 of 18. */
+START_TEST(test_the_ends_are_not_left_out)
+{
+    struct serving_point points[3] = {{0}};
+    struct step_time_fit fit;
+    const double ms[] = {10, 12, 18};
+    for (int i = 0; i < 3; i++) {
+        points[i].concurrency = i + 1;
+        points[i].step_time_s = ms[i] * 1e-3;
+    }
+    fit_or_fail(STEP_TIME_LINE, points, 3, &dense_options, &fit);
+    assert_close_rel(fit.leave_one_out_error, 2.0 / 12.0, 1e-6);
+}
+END_TEST
+
 /* A new observation falls into the 90 % interval in 180 of 200 trials; the binomial standard deviation is 4.2, so that
  * three of them (13) leave a right interval out once in 370 runs, and the seed is fixed. */
 START_TEST(test_intervals_cover_new_observations)
@@ -522,6 +538,7 @@ Suite *suite_step_time_fit(void)
     Suite *suite = suite_create("step_time_fit");
     TCase *recovery = tcase_create("recovery");
     tcase_add_loop_test(recovery, test_exact_data_are_recovered, 0, STEP_TIME_FORM_COUNT);
+    tcase_add_test(recovery, test_the_ends_are_not_left_out);
     tcase_add_loop_test(recovery, test_intervals_cover_new_observations, 0, STEP_TIME_FORM_COUNT);
     tcase_add_test(recovery, test_stated_sigmas_are_used);
     tcase_add_test(recovery, test_same_input_same_bytes);
