@@ -26,8 +26,8 @@ struct campaign_row {
     bool is_reference;
 };
 
-/* Reads DIRECTORY/KERNEL.csv into past, but for rows that were not tried, (appending) if it exists; checks that its columns are today's. A cut-off last
- * line is removed from the file first. */
+/* Reads DIRECTORY/KERNEL.csv into past, but for rows that were not tried, (appending) if it exists; checks that its
+ * columns are today's. A cut-off last line is removed from the file first. */
 MUST_CHECK enum status campaign_past_read(const char *directory, const struct measure_kernel *kernel,
                                           struct campaign_past *past, struct error *error);
 /* Once, between reading and counting. */
