@@ -126,13 +126,15 @@ static const char index_sql[] = "CREATE INDEX sample_run ON sample(run);\n"
                                 "CREATE INDEX prediction_hypothesis ON prediction(hypothesis);\n"
                                 "CREATE INDEX correction_subject ON correction(subject, replaced);\n";
 
-void ledger_schema_sql(struct text_buffer *sql)
+void ledger_schema_sql(struct text_buffer *sql, int64_t version)
 {
     for (int table = 0; table < LEDGER_TABLE_COUNT; table++) {
         append_table(sql, (enum ledger_table)table);
     }
     text_buffer_append(sql, index_sql);
-    text_buffer_append(sql, ledger_seal_sql);
+    if (version >= LEDGER_SCHEMA_SEALS) {
+        text_buffer_append(sql, ledger_seal_sql);
+    }
 }
 
 /* Several processes may find the file empty at once: who gets the lock makes it, the others find it made. */
@@ -140,7 +142,7 @@ static enum status create_schema(struct ledger *ledger, struct error *error)
 {
     struct text_buffer sql = {0};
     int64_t tables = 0;
-    ledger_schema_sql(&sql);
+    ledger_schema_sql(&sql, LEDGER_SCHEMA_VERSION);
     text_buffer_append_format(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
                               LEDGER_SCHEMA_VERSION);
     enum status status = sql.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the ledger's schema")
@@ -213,6 +215,7 @@ static enum status check_kind(struct ledger *ledger, bool to_write, struct error
         return status;
     }
     if (application == 0 && version == 0 && tables == 0) {
+        ledger->version = LEDGER_SCHEMA_VERSION;
         return to_write ? create_schema(ledger, error)
                         : error_set(error, STATUS_BAD_DATA, "ledger %s: it is empty", ledger->path);
     }
@@ -224,12 +227,9 @@ static enum status check_kind(struct ledger *ledger, bool to_write, struct error
                          "ledger %s: schema %lld is newer than this occam knows (%d): use the occam that wrote it",
                          ledger->path, (long long)version, LEDGER_SCHEMA_VERSION);
     }
-    if (version < LEDGER_SCHEMA_VERSION && !to_write) {
-        return error_set(error, STATUS_BAD_DATA,
-                         "ledger %s: schema %lld is older than %d; any command that writes to it brings it up to date",
-                         ledger->path, (long long)version, LEDGER_SCHEMA_VERSION);
-    }
-    return migrate(ledger, version, error);
+    /* What older schemas lack (seals) only a check of them asks for: they are read as they are. */
+    ledger->version = to_write ? LEDGER_SCHEMA_VERSION : version;
+    return to_write ? migrate(ledger, version, error) : STATUS_OK;
 }
 
 /* Damage is found before anything is added to it. Ledgers are small: some milliseconds. */

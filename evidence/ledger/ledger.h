@@ -122,8 +122,8 @@ const struct ledger_layout *ledger_layout(enum ledger_table table);
 struct ledger; /* opaque; one per thread */
 
 /* Opens path. to_write: made when missing, older schemas are brought up to date in one transaction; else it must be
- * there and be current. STATUS_MISSING: no such file or folder; STATUS_IO: read-only, locked for over ten seconds, disk
- * full; STATUS_BAD_DATA: no ledger, damaged, or written by a newer occam. */
+ * there, and an older schema is read as it is. STATUS_MISSING: no such file or folder; STATUS_IO: read-only, locked for
+ * over ten seconds, disk full; STATUS_BAD_DATA: no ledger, damaged, or written by a newer occam. */
 MUST_CHECK enum status ledger_open(const char *path, bool to_write, struct ledger **ledger, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is fine; an open transaction is rolled back */
 const char *ledger_path(const struct ledger *ledger);

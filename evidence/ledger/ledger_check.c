@@ -68,7 +68,7 @@ static enum status compare_schema(struct ledger *ledger, const struct finding_si
     struct text_buffer sql = {0};
     sqlite3 *wanted = NULL;
     sqlite3_int64 size = 0;
-    ledger_schema_sql(&sql);
+    ledger_schema_sql(&sql, ledger->version);
     enum status status = STATUS_OK;
     if (sql.failed || sqlite3_open_v2(":memory:", &wanted, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
         sqlite3_exec(wanted, sql.text, NULL, NULL, NULL) != SQLITE_OK) {

@@ -12,13 +12,18 @@ struct ledger {
     sqlite3 *database;
     char path[256]; /* for messages, cut when longer */
     bool in_transaction;
-    int code; /* of the last failure, extended */
+    int64_t version; /* of the schema: older than ours only where the ledger is read */
+    int code;        /* of the last failure, extended */
     sqlite3_stmt *insert[LEDGER_TABLE_COUNT];
     sqlite3_stmt *read_row[LEDGER_TABLE_COUNT], *last_seal, *add_seal; /* of ledger_seals.c */
 };
 
-/* Tables, triggers and indices of the present version. */
-void ledger_schema_sql(struct text_buffer *sql);
+enum {
+    LEDGER_SCHEMA_SEALS = 2 /* the first version with seals */
+};
+
+/* Tables, triggers and indices of a version. */
+void ledger_schema_sql(struct text_buffer *sql, int64_t version);
 /* Of schema 2: one row for every other row, in the order they were added. */
 extern const char ledger_seal_sql[];
 /* Seals the row that was just added, in the transaction that added it. */

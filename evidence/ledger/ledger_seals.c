@@ -102,6 +102,9 @@ static enum status row_digest(struct ledger *ledger, enum ledger_table table, in
 enum status ledger_last_seal(struct ledger *ledger, char seal[SHA256_HEX_SIZE], struct error *error)
 {
     seal[0] = '\0';
+    if (ledger->version < LEDGER_SCHEMA_SEALS) {
+        return STATUS_OK;
+    }
     enum status status =
         prepare_once(ledger, "SELECT digest FROM seal ORDER BY id DESC LIMIT 1", &ledger->last_seal, error);
     if (status != STATUS_OK) {
@@ -299,6 +302,12 @@ enum status ledger_check_seals(struct ledger *ledger, void (*found)(void *contex
                                uint64_t *findings, struct error *error)
 {
     struct seal_check check = {.found = found, .context = context, .findings = findings, .next = 1};
+    if (ledger->version < LEDGER_SCHEMA_SEALS) {
+        ++*findings;
+        found(context, "schema 1 has no seals, so that changed rows are not seen: occam hypothesis, judge and tune add "
+                       "them when they next write to the ledger");
+        return STATUS_OK;
+    }
     enum status status = ledger_execute(ledger, "BEGIN", "checking it", error);
     if (status == STATUS_OK) {
         status = check_all(ledger, &check, error);
@@ -310,6 +319,10 @@ enum status ledger_check_seals(struct ledger *ledger, void (*found)(void *contex
 enum status ledger_has_seal(struct ledger *ledger, const char *seal, bool *has, struct error *error)
 {
     sqlite3_stmt *statement = NULL;
+    if (ledger->version < LEDGER_SCHEMA_SEALS) {
+        *has = false;
+        return STATUS_OK;
+    }
     enum status status = ledger_prepare(ledger, "SELECT 1 FROM seal WHERE digest = ?", &statement, error);
     *has = false;
     if (status == STATUS_OK) {

@@ -159,17 +159,45 @@ START_TEST(seals_made_anew_are_told_by_a_noted_one)
 END_TEST
 
 /* Schema 1 is this one without seals. */
-START_TEST(an_older_file_is_brought_up_to_date)
+static const char older_sql[] = "DROP TABLE seal; PRAGMA user_version = 1; PRAGMA journal_mode = DELETE";
+
+static void change_file(const char *sql)
 {
-    struct ledger *ledger = NULL;
-    char found[2000];
     sqlite3 *database = NULL;
     ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(database, "DROP TABLE seal; PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
     ck_assert_int_eq(sqlite3_close(database), SQLITE_OK);
-    ck_assert_int_eq(ledger_open(path, false, &ledger, &error), STATUS_BAD_DATA);
-    ck_assert_msg(strstr(error.text, "any command that writes to it brings it up to date"), "%s", error.text);
-    ledger = must_open(true);
+}
+
+START_TEST(an_older_file_is_read_as_it_is)
+{
+    char found[2000], seal[SHA256_HEX_SIZE];
+    uint64_t runs = 0;
+    bool has = true;
+    change_file(older_sql);
+    ck_assert_int_eq(chmod(path, 0444), 0);
+    struct ledger *ledger = must_open(false);
+    ck_assert_int_eq(ledger_count(ledger, LEDGER_RUN, NULL, &runs, &error), STATUS_OK);
+    ck_assert_uint_eq(runs, 3);
+    ck_assert(ledger_last_seal(ledger, seal, &error) == STATUS_OK && seal[0] == '\0');
+    ck_assert(ledger_has_seal(ledger, "0123", &has, &error) == STATUS_OK && !has);
+    ledger_close(ledger);
+    for (int time = 0; time < 2; time++) { /* looking changed nothing */
+        ck_assert_uint_eq(check(found), 1);
+        ck_assert_msg(strstr(found, "schema 1 has no seals") != NULL, "%s", found);
+    }
+    ck_assert_int_eq(chmod(path, 0644), 0);
+    change_file("DROP TRIGGER run_unchanged");
+    ck_assert_uint_eq(check(found), 1);
+    ck_assert_msg(strstr(found, "trigger run_unchanged is missing") != NULL, "%s", found);
+}
+END_TEST
+
+START_TEST(an_older_file_is_brought_up_to_date)
+{
+    char found[2000];
+    change_file(older_sql);
+    struct ledger *ledger = must_open(true);
     uint64_t runs = 0;
     ck_assert_int_eq(ledger_count(ledger, LEDGER_RUN, NULL, &runs, &error), STATUS_OK);
     ck_assert_uint_eq(runs, 3);
@@ -235,6 +263,7 @@ Suite *suite_ledger_seals(void)
     tcase_add_test(tcase, an_untouched_ledger_is_sound);
     tcase_add_loop_test(tcase, edits_past_the_program_are_found, 0, sizeof edits / sizeof edits[0]);
     tcase_add_test(tcase, seals_made_anew_are_told_by_a_noted_one);
+    tcase_add_test(tcase, an_older_file_is_read_as_it_is);
     tcase_add_test(tcase, an_older_file_is_brought_up_to_date);
     tcase_add_test(tcase, a_write_that_was_cut_off_is_no_damage);
     suite_add_tcase(suite, tcase);
