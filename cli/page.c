@@ -9,6 +9,10 @@
 
 #include "plots/figure.h"
 
+enum {
+    LONG_CELL = 60 /* bytes; on a narrow screen such a cell is wide rather than high */
+};
+
 static const char style[] =
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);font:17px/1.5 system-ui,sans-serif}\n"
@@ -26,9 +30,10 @@ static const char style[] =
     "td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
     "figure{margin:1.5rem 0}figure svg{display:block;width:100%;height:auto}figure svg.narrow{display:none}\n"
     "@media screen and (max-width:40rem){figure svg.broad{display:none}figure svg.narrow{display:block}"
-    "header,nav,main,footer{padding:0 .6rem}th,td{padding:.25rem .35rem}}\n"
+    "header,nav,main,footer{padding:0 .6rem}th,td{padding:.25rem .35rem}td.long{min-width:17rem}}\n"
     "figcaption{color:var(--muted);font-size:.92rem}summary{cursor:pointer;color:var(--c0);font-size:.92rem}\n"
-    "@media print{nav,.skip{display:none}body{font-size:11pt}figure,tr{break-inside:avoid}.wide{overflow:visible}"
+    "@media print{nav,.skip{display:none}body{font-size:11pt}figure,tr{break-inside:avoid}h2{break-after:avoid}"
+    "figure{margin:.6rem 0}figure svg{max-width:13cm}.wide{overflow:visible}"
     "details{display:none}table{font-size:7pt;max-width:100%}th,td{padding:1pt 2pt;overflow-wrap:anywhere}"
     "td.number{white-space:normal}}\n";
 
@@ -249,7 +254,9 @@ void page_row(struct page *page, const char *const *cells)
     text_buffer_append(&page->text, page->html ? "<tr>" : "|");
     for (size_t i = 0; i < page->columns; i++) {
         if (page->html)
-            text_buffer_append(&page->text, looks_like_number(cells[i]) ? "<td class=\"number\">" : "<td>");
+            text_buffer_append(&page->text, looks_like_number(cells[i])    ? "<td class=\"number\">"
+                                            : strlen(cells[i]) > LONG_CELL ? "<td class=\"long\">"
+                                                                           : "<td>");
         else
             text_buffer_append(&page->text, " ");
         page_append_escaped(page, cells[i]);

@@ -28,7 +28,7 @@ struct heat {
     double best_x, best_y;
 };
 
-/* The two knobs with the most listed values, the larger one along x. */
+/* The two knobs with the most listed values that still make a readable map, the larger one along x. */
 static enum status choose(const struct plot_request *request, struct heat *heat, struct error *error)
 {
     const struct scenario *scenario = request->question->scenario;
@@ -38,7 +38,9 @@ static enum status choose(const struct plot_request *request, struct heat *heat,
         for (size_t k = 0; k < scenario_knob_count(scenario); k++) {
             const uint32_t count = scenario_variable_get(scenario, k)->value_count;
 
-            if (k == order[0] || count < 2)
+            if (k == order[0] || count < 2 || count > SIDE_MAX)
+                continue;
+            if (place == 1 && count * scenario_variable_get(scenario, order[0])->value_count > CELLS_MAX)
                 continue;
             if (order[place] == SIZE_MAX || count > scenario_variable_get(scenario, order[place])->value_count)
                 order[place] = k;
@@ -164,14 +166,15 @@ static void add_inside(struct heat *heat, double *const boxes[4], size_t n, cons
     }
 }
 
-static void label_cells(struct heat *heat)
+/* Whether there is room for it. */
+static bool label_cells(struct heat *heat)
 {
     double least = (double)INFINITY, most = 0.0;
     char number[32];
 
     if (heat->cell_count + heat->forbidden_count > LABELLED_CELLS_MAX ||
         heat->sheet->figure.x_tick_count > COLUMNS_FOR_DIGITS)
-        return;
+        return false;
     for (size_t i = 0; i < heat->cell_count; i++) {
         least = fmin(least, heat->shades[i]);
         most = fmax(most, heat->shades[i]);
@@ -183,11 +186,19 @@ static void label_cells(struct heat *heat)
                    heat->shades[i] < least + 0.6 * (most - least) ? LABEL_ON_DARK : LABEL_ON_BRIGHT);
     for (size_t i = 0; i < heat->forbidden_count; i++)
         add_inside(heat, heat->forbidden, i, sheet_text(heat->sheet, "%c", 'a' + heat->reason_of[i]), LABEL_ON_PAPER);
+    return true;
 }
 
-static const char *caption(struct heat *heat)
+static const char *caption(struct heat *heat, bool labelled)
 {
-    const char *text = heat->cell_count > 0 ? "* the least." : "Nothing here can run.";
+    char number[32];
+    const char *text =
+        heat->cell_count == 0
+            ? "Nothing here can run."
+            : sheet_text(heat->sheet, "Least%s: %s us at %s=%s, %s=%s.", labelled ? " (*)" : "",
+                         number_format_digits(heat->best, 4, number), heat->sheet->figure.x_label,
+                         heat->sheet->figure.x_ticks[(size_t)heat->best_x].label, heat->sheet->figure.y_label,
+                         heat->sheet->figure.y_ticks[(size_t)heat->best_y].label);
 
     for (size_t i = 0; i < heat->reason_count; i++)
         text = sheet_text(heat->sheet, "%s %s%c (%zu cell%s): %s.", text, i == 0 ? "Hatched: " : "", (char)('a' + i),
@@ -215,7 +226,7 @@ enum status plot_heatmap(const struct plot_request *request, struct figure_sheet
         status = fill_cells(request, heat, error);
     if (status != STATUS_OK)
         return status;
-    label_cells(heat);
+    const bool labelled = label_cells(heat);
     sheet_add_series(sheet, (struct figure_series){.label = "",
                                                    .style = SERIES_STYLE_BOXES,
                                                    .count = heat->cell_count,
@@ -238,6 +249,8 @@ enum status plot_heatmap(const struct plot_request *request, struct figure_sheet
     sheet->figure.shade_label = "time of a layer (us)";
     plot_describe(sheet, request->question,
                   sheet_text(sheet, "time over %s and %s", sheet->figure.x_label, sheet->figure.y_label),
-                  caption(heat));
+                  sheet_text(sheet, "Predicted: %s. %s",
+                             plot_changes(sheet, request->question, request->question->values),
+                             caption(heat, labelled)));
     return sheet_check(sheet, error);
 }

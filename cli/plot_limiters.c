@@ -80,17 +80,40 @@ static void add_part(struct figure_sheet *sheet, const struct share_table *table
                                                    .color_index = color});
 }
 
-/* "memory latency" from "memory_latency". */
+/* "memory latency" from "memory_latency", "L2 bandwidth" from "l2_bandwidth". */
 static const char *limiter_words(struct figure_sheet *sheet, enum time_limiter limiter)
 {
     const char *name = time_limiter_name(limiter), *low = strchr(name, '_');
 
+    if (limiter == TIME_LIMITER_DRAM || limiter == TIME_LIMITER_SMEM)
+        return limiter == TIME_LIMITER_DRAM ? "DRAM" : "SMEM";
+    if (limiter == TIME_LIMITER_L2 || limiter == TIME_LIMITER_SM_BANDWIDTH)
+        return limiter == TIME_LIMITER_L2 ? "L2 bandwidth" : "SM bandwidth";
     return low == NULL ? name : sheet_text(sheet, "%.*s %s", (int)(low - name), name, low + 1);
+}
+
+/* The same part has the same colour in every figure, unless two that share one are both large. */
+static int part_color(enum time_limiter limiter, unsigned *used)
+{
+    static const int preferred[TIME_LIMITER_COUNT] = {
+        [TIME_LIMITER_LAUNCH] = 0,       [TIME_LIMITER_MEMORY_LATENCY] = 1,
+        [TIME_LIMITER_DEPENDENCY] = 2,   [TIME_LIMITER_TENSOR] = 3,
+        [TIME_LIMITER_ISSUE] = 4,        [TIME_LIMITER_SMEM] = 3,
+        [TIME_LIMITER_SM_BANDWIDTH] = 4, [TIME_LIMITER_L2] = 5,
+        [TIME_LIMITER_DRAM] = 5,
+    };
+    int color = preferred[limiter];
+
+    for (int i = 0; i < PLOT_COLOR_MEASURED && (*used >> color & 1U) != 0; i++)
+        color = i;
+    *used |= 1U << color;
+    return color;
 }
 
 static void stack(struct figure_sheet *sheet, const struct share_table *table)
 {
     double *below = sheet_numbers(sheet, table->count);
+    unsigned used = 0;
     int shown = 0, left = 0;
 
     if (sheet->failed)
@@ -100,10 +123,12 @@ static void stack(struct figure_sheet *sheet, const struct share_table *table)
             left += largest(table, l) > 0.0;
             continue;
         }
-        add_part(sheet, table, limiter_words(sheet, (enum time_limiter)l), below, table->shares[l], shown++);
+        add_part(sheet, table, limiter_words(sheet, (enum time_limiter)l), below, table->shares[l],
+                 part_color((enum time_limiter)l, &used));
+        shown++;
     }
     if (left > 0)
-        add_part(sheet, table, "other", below, NULL, shown);
+        add_part(sheet, table, "other", below, NULL, PLOT_COLOR_MEASURED);
 }
 
 enum status plot_limiters(const struct plot_request *request, struct figure_sheet *sheet, struct error *error)
@@ -113,6 +138,7 @@ enum status plot_limiters(const struct plot_request *request, struct figure_shee
     const double asked = question_concurrency(question, question->values);
     const double *concurrencies = &asked;
     size_t count = 1;
+    char number[32];
     struct share_table table = {0};
 
     if (request->curve->concurrency.count > 0) {
@@ -132,7 +158,11 @@ enum status plot_limiters(const struct plot_request *request, struct figure_shee
         return status;
     widen(&table);
     stack(sheet, &table);
-    sheet->figure.x_label = variable < 0 ? "one workload" : "concurrency (requests in the running batch)";
+    if (count == 1) /* a width that means nothing */
+        sheet_add_x_tick(sheet, concurrencies[0],
+                         variable < 0 ? "the workload"
+                                      : sheet_text(sheet, "%s", number_format(concurrencies[0], number)));
+    sheet->figure.x_label = variable < 0 ? "" : "concurrency (requests in the running batch)";
     sheet->figure.y_label = "share of a layer's time (%)";
     plot_describe(sheet, question, "what the time goes to",
                   sheet_text(sheet, "Predicted: %s.", plot_changes(sheet, question, question->values)));

@@ -251,12 +251,12 @@ enum status plot_saturation(const struct plot_request *request, struct figure_sh
     const char *model = add_model(sheet, gpu, least, most);
     sheet->figure.title = "bandwidth over bytes in flight";
     sheet->figure.x_label = "bytes in flight on the device (MiB)";
-    sheet->figure.y_label = "from DRAM (GB/s)";
+    sheet->figure.y_label = "read from DRAM (GB/s)";
     sheet->figure.x_logarithmic = sheet->figure.y_logarithmic = true;
     sheet->figure.caption =
         sheet_text(sheet,
                    "%sLess the start of a kernel; %zu rows that write, read little or leave SMs idle are "
-                   "left out. Measured on %s; %s.",
+                   "left out. Measured on %s; drawn %s.",
                    model, left_out, device[0] == '\0' ? "an unnamed GPU" : device, plot_date(sheet));
     return sheet_check(sheet, error);
 }

@@ -152,8 +152,8 @@ enum status plot_scorecard(const struct plot_request *request, struct figure_she
     sheet->figure.y_label = "measured inside (%)";
     sheet->figure.diagonal = true;
     sheet->figure.caption = sheet_text(sheet,
-                                       "On the line an interval keeps what it says, above it is wider than it says; "
-                                       "bars: 90 %% of the share.%s From %s; %s.",
+                                       "On the line an interval holds as often as it says, above it more often; "
+                                       "bars: 90 %% interval of the share.%s From %s; drawn %s.",
                                        more, path, plot_date(sheet));
     return sheet_check(sheet, error);
 }

@@ -156,7 +156,8 @@ static enum status fill_record(struct figure_sheet *sheet, const struct csv_tabl
     sheet->figure.y_label =
         throughput ? "throughput, of the best of the record (%)" : "speed, of the best of the record (%)";
     sheet->figure.caption = sheet_text(
-        sheet, "%zu runs, %zu failed. Whether there is a better one than the record's best is not known. From %s; %s.",
+        sheet,
+        "%zu runs, %zu failed. Whether there is a better one than the record's best is not known. From %s; drawn %s.",
         columns.count, failed, path, plot_date(sheet));
     return status;
 }
@@ -179,7 +180,7 @@ enum status plot_regret(const struct plot_request *request, struct figure_sheet 
     sheet->figure.x_label = "runs on the GPU";
     sheet->figure.x_whole = true;
     sheet->figure.y_label = "best found, of the best there is (%)";
-    sheet->figure.caption = sheet_text(sheet, "From %s; %s.", request->files[0], plot_date(sheet));
+    sheet->figure.caption = sheet_text(sheet, "From %s; drawn %s.", request->files[0], plot_date(sheet));
     status = csv_column(&table, "method") < 0 && csv_column(&table, "outcome") >= 0
                  ? fill_record(sheet, &table, request->files[0], error)
                  : fill_regret(sheet, &table, error);

@@ -74,8 +74,9 @@ const char *plot_date(struct figure_sheet *sheet)
 void plot_describe(struct figure_sheet *sheet, const struct question *question, const char *what, const char *remark)
 {
     sheet->figure.title = sheet_text(sheet, "%s: %s", scenario_name(question->scenario), what);
-    sheet->figure.caption = sheet_text(sheet, "%s%s%s; model parameters: %s; %s.", remark, *remark == '\0' ? "" : " ",
-                                       question->device->title, question->parameters.calibration, plot_date(sheet));
+    sheet->figure.caption =
+        sheet_text(sheet, "%s%s%s; model parameters: %s; drawn %s.", remark, *remark == '\0' ? "" : " ",
+                   question->device->title, question->parameters.calibration, plot_date(sheet));
 }
 
 enum status plot_variable(const struct question *question, const char *name, size_t *index, struct error *error)

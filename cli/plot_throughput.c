@@ -149,7 +149,7 @@ static void add_marks(struct figure_sheet *sheet, const struct throughput_curve 
             sheet_add_marker(sheet, true, curve->within_itl_limit, label);
     }
     if (!step_time && isfinite(saturation(curve)))
-        sheet_add_marker(sheet, true, saturation(curve), "90 % of the most shown");
+        sheet_add_marker(sheet, true, saturation(curve), "90 % of the maximum");
 }
 
 static const char *interval_label(struct figure_sheet *sheet, const struct question *question)
@@ -226,10 +226,13 @@ static void describe(const struct plot_request *request, const struct throughput
 {
     const struct question *question = request->question;
 
-    plot_describe(
-        sheet, question, step_time ? "time of a decode step" : "throughput over concurrency",
-        sheet_text(sheet, "Step time: %s.%s%s%s", question->step_basis, naming->told,
-                   curve->variant_reason[0] == '\0' ? "" : " No figures for the variant: ", curve->variant_reason));
+    plot_describe(sheet, question, step_time ? "time of a decode step" : "throughput over concurrency",
+                  sheet_text(sheet, "Step time: %s.%s%s%s%s", question->step_basis,
+                             question->step_interval_known && curve->has_variant && curve->variant_reason[0] == '\0'
+                                 ? " Bands in the colours of the lines."
+                                 : "",
+                             naming->told, curve->variant_reason[0] == '\0' ? "" : " No figures for the variant: ",
+                             curve->variant_reason));
 }
 
 /* "num_warps=8,num_stages=3" onto values. */
@@ -251,12 +254,19 @@ static enum status read_variant(const struct question *question, const char *tex
     return status;
 }
 
+/* The first that differs from the base is vermilion, whether --set or --variant gave it. */
+static int variant_color(bool set_changes, size_t index)
+{
+    return index == 0 && !set_changes ? PLOT_COLOR_VARIANT : PLOT_COLOR_BEST + (int)index - (set_changes ? 0 : 1);
+}
+
 /* One more configuration beside base and question; the question is as before afterwards. */
 static enum status add_variant(const struct plot_request *request, size_t index, bool step_time,
                                const struct serving_model *serving, struct naming *naming, struct figure_sheet *sheet,
                                struct error *error)
 {
     struct question *question = request->question;
+    const int color = variant_color(question->knobs_changed, index);
     struct throughput_curve *curve = sheet_memory(sheet, sizeof *curve), *dense = sheet_memory(sheet, sizeof *dense);
     double asked[QUESTION_VALUES_MAX], values[QUESTION_VALUES_MAX];
     enum status status = sheet_check(sheet, error);
@@ -277,7 +287,7 @@ static enum status add_variant(const struct plot_request *request, size_t index,
     if (status == STATUS_OK) {
         struct side side = {.variant = true,
                             .step_time = step_time,
-                            .color = PLOT_COLOR_BEST + (int)index,
+                            .color = color,
                             .label = name_of(sheet, naming, plot_changes(sheet, question, values))};
 
         status = compute_side(sheet, question, curve, &side, dense, error);

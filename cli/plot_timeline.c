@@ -342,7 +342,7 @@ static enum status from_file(const char *path, struct figure_sheet *sheet, struc
     count_places(segments);
     sheet->figure.title = "CTAs on the SMs";
     sheet->figure.caption = sheet_text(
-        sheet, "%s%s%s%s From %s; %s.", describe_tail(sheet, segments), segments->measured ? " Measured on " : "",
+        sheet, "%s%s%s%s From %s; drawn %s.", describe_tail(sheet, segments), segments->measured ? " Measured on " : "",
         !segments->measured           ? ""
         : segments->device[0] == '\0' ? "a GPU not named"
                                       : segments->device,

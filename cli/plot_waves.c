@@ -148,6 +148,9 @@ enum status plot_waves(const struct plot_request *request, struct figure_sheet *
     sheet->figure.y2_label = "rounds, waves";
     sheet->figure.y_from_zero = true;
     plot_describe(sheet, request->question, sheet_text(sheet, "waves over %s", variable->name),
-                  "Rounds above waves: the last round is not full; at the points, the CTAs of that tail.");
+                  sheet_text(sheet,
+                             "Predicted: %s. Rounds above waves: the last round is not full; at the points, the "
+                             "CTAs of that tail.",
+                             plot_changes(sheet, request->question, request->question->values)));
     return sheet_check(sheet, error);
 }

@@ -136,13 +136,30 @@ static enum status keep(const struct figure *figure, const struct figure_options
     return status;
 }
 
-/* dumb starts with a form feed (whatever nofeed says) or an empty line, pads every line and ends without a newline:
- * print the lines without their padding. */
-static enum status show(const struct text_buffer *drawing, struct error *error)
+/* block fills what is empty with spaces that do not break (U+00A0): made plain spaces, in place. */
+static void plain_spaces(char *text, size_t *length)
 {
-    const char *text = drawing->text, *end = text + drawing->length;
+    static const char hard_space[] = "\xc2\xa0";
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *length; i++) {
+        const bool hard = i + 1 < *length && memcmp(text + i, hard_space, 2) == 0;
+
+        text[kept++] = hard ? ' ' : text[i];
+        i += hard;
+    }
+    text[kept] = '\0';
+    *length = kept;
+}
+
+/* dumb starts with a form feed (whatever nofeed says) or an empty line, both terminals pad every line and end without a
+ * newline: print the lines without their padding. */
+static enum status show(struct text_buffer *drawing, struct error *error)
+{
     bool good = true;
 
+    plain_spaces(drawing->text, &drawing->length);
+    const char *text = drawing->text, *end = text + drawing->length;
     text += strspn(text, "\f\n");
     while (text < end && good) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));

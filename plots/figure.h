@@ -101,7 +101,7 @@ struct figure_options {
     const char *keep_directory; /* also leave script and data there; NULL = no */
     unsigned columns, rows;     /* terminal size; 0 = 80 x 24 */
     bool color;                 /* terminal: ANSI colours */
-    bool unicode;               /* terminal: block characters where gnuplot has them (6 and newer) */
+    bool unicode;               /* terminal: block characters in colour where gnuplot has them (6 and newer) */
     bool dark;                  /* files: light on dark */
     bool no_caption;            /* files: the caption is told elsewhere */
     bool narrow;                /* SVG: half as wide with letters as large, for a telephone's screen */

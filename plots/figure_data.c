@@ -56,17 +56,21 @@ struct raster {
     size_t columns, rows;
     const struct figure_range *x, *y;
     bool x_logarithmic, y_logarithmic;
-    char *cells; /* 0: nothing there */
+    char *cells;  /* 0: nothing there */
+    float *cover; /* how much of the character's height boxes take; NULL: boxes fill whole characters */
 };
 
 /* Position in characters, fractional, inside of the border; axes are longer than 0. Character c stands in the middle of
  * c + 0.5 and c + 1.5 of the steps from border to border. */
 static double place(double value, const struct figure_range *range, bool logarithmic, size_t cells)
 {
-    double share = logarithmic ? log(value / range->lo) / log(range->hi / range->lo)
-                               : (value - range->lo) / (range->hi - range->lo);
+    return fmax(0.0, fmin((double)cells, figure_share(value, range, logarithmic) * ((double)cells + 1.0) - 0.5));
+}
 
-    return fmax(0.0, fmin((double)cells, share * ((double)cells + 1.0) - 0.5));
+/* The same up to the middle of the border's own characters. */
+static double place_to_border(double value, const struct figure_range *range, bool logarithmic, size_t cells)
+{
+    return figure_share(value, range, logarithmic) * ((double)cells + 1.0) - 0.5;
 }
 
 static double value_at(double cell, const struct figure_range *range, bool logarithmic, size_t cells)
@@ -89,6 +93,43 @@ static void raster_fill(struct raster *raster, double x_lo, double x_hi, double 
     for (size_t r = bottom; r < (top > bottom ? top : bottom + 1); r++)
         for (size_t c = left; c < (right > left ? right : left + 1); c++)
             raster->cells[r * raster->columns + c] = character;
+}
+
+/* Boxes that are lower than a character take their share of it; the first column of each is always seen. */
+static void raster_cover(struct raster *raster, double x_lo, double x_hi, double y_lo, double y_hi)
+{
+    const double low = place_to_border(y_lo, raster->y, raster->y_logarithmic, raster->rows);
+    const double high = place_to_border(y_hi, raster->y, raster->y_logarithmic, raster->rows);
+    const size_t first = (size_t)fmin(fmax(0.0, low), (double)raster->rows - 1.0);
+    const size_t left = (size_t)fmin(place(x_lo, raster->x, raster->x_logarithmic, raster->columns) + 0.5,
+                                     (double)raster->columns - 1.0);
+    const size_t right = (size_t)(place(x_hi, raster->x, raster->x_logarithmic, raster->columns) + 0.5);
+
+    for (size_t r = first; r < raster->rows && (r == first || (double)r < high); r++) {
+        const double bottom = (double)r - (r == 0 ? 0.5 : 0.0);
+        const double top = (double)r + (r + 1 == raster->rows ? 1.5 : 1.0);
+        const double part = fmax(0.0, fmin(top, high) - fmax(bottom, low)) / (top - bottom);
+
+        raster->cells[r * raster->columns + left] = '#';
+        for (size_t c = left; c < (right > left ? right : left + 1); c++)
+            raster->cover[r * raster->columns + c] += (float)part;
+    }
+}
+
+/* Of characters that are covered in part as many as the share says, spread evenly; at least one of eight. */
+static void raster_spread(struct raster *raster)
+{
+    static const float order[] = {0.0F, 4.0F, 2.0F, 6.0F, 1.0F, 5.0F, 3.0F, 7.0F};
+
+    for (size_t r = 0; r < raster->rows; r++)
+        for (size_t c = 0; c < raster->columns; c++) {
+            const float cover = raster->cover[r * raster->columns + c];
+
+            if (cover > 0.0F && cover >= order[(c + 3 * r) % 8] / 8.0F + 0.06F)
+                raster->cells[r * raster->columns + c] = '#';
+            else if (cover > 0.0F && order[(c + 3 * r) % 8] == 0.0F)
+                raster->cells[r * raster->columns + c] = '#';
+        }
 }
 
 /* Between two neighbouring points of an area: column by column. */
@@ -155,8 +196,13 @@ static size_t append_filled(struct text_buffer *script, const struct figure *fig
     size_t step = figure_thinning_step(series), previous = series->count, rows = 0;
     struct figure_run run = {0};
 
+    const bool shares = series->style == SERIES_STYLE_BOXES && series->shade == NULL && !series->hatched;
+
     raster.cells = calloc(raster.columns, raster.rows);
-    if (raster.cells == NULL) {
+    raster.cover = shares ? calloc(raster.columns * raster.rows, sizeof *raster.cover) : NULL;
+    if (raster.cells == NULL || (shares && raster.cover == NULL)) {
+        free(raster.cells);
+        free(raster.cover);
         script->failed = true;
         return 0;
     }
@@ -167,13 +213,18 @@ static size_t append_filled(struct text_buffer *script, const struct figure *fig
             if (previous < series->count)
                 raster_area(&raster, series, previous, i);
             previous = i;
+        } else if (shares) {
+            raster_cover(&raster, series->x_lo[i], series->x_hi[i], series->y_lo[i], series->y_hi[i]);
         } else if (figure_point_is_kept(figure, series, i, step, &run)) {
             raster_fill(&raster, series->x_lo[i], series->x_hi[i], series->y_lo[i], series->y_hi[i],
                         series->shade != NULL ? shade_character(series, i, &found->shade) : '#');
         }
     }
+    if (shares)
+        raster_spread(&raster);
     rows = append_raster(script, &raster);
     free(raster.cells);
+    free(raster.cover);
     return rows;
 }
 

@@ -101,9 +101,9 @@ void figure_append_caption(struct text_buffer *caption, const struct figure *fig
         text_buffer_append_format(caption, "%sDrawn: %zu of %zu points, with least and most of every run.",
                                   caption->length > 0 ? " " : "", found->thinned, found->thinned_from);
     if (figure_is_text(options) && found->shade.lo <= found->shade.hi)
-        text_buffer_append_format(caption, "%s0 is %.4g, 9 is %.4g %s.", caption->length > 0 ? " " : "",
-                                  found->shade.lo, found->shade.hi,
-                                  figure->shade_label == NULL ? "" : figure->shade_label);
+        text_buffer_append_format(caption, "%sDigits: %s, 0 is %.4g, 9 is %.4g.", caption->length > 0 ? " " : "",
+                                  figure->shade_label == NULL ? "value" : figure->shade_label, found->shade.lo,
+                                  found->shade.hi);
     if (figure_ticks_are_letters(figure, options)) {
         text_buffer_append(caption, caption->length > 0 ? " " : "");
         figure_append_tick_letters(caption, figure);

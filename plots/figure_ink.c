@@ -48,6 +48,16 @@ static void mark_symbol(struct figure_ink *ink, double x, double y)
     mark_line(ink, x, y - 1.5 / INK_ROWS, x, y + 1.5 / INK_ROWS);
 }
 
+/* An interval with its ends. */
+static void mark_bar(struct figure_ink *ink, double x, double low, double high)
+{
+    const double half = 2.0 / INK_COLUMNS;
+
+    mark_line(ink, x, low, x, high);
+    mark_line(ink, x - half, low, x + half, low);
+    mark_line(ink, x - half, high, x + half, high);
+}
+
 static void mark_series(struct figure_ink *ink, const struct figure *figure, const struct figure_drawable *found,
                         const struct figure_series *series)
 {
@@ -66,8 +76,7 @@ static void mark_series(struct figure_ink *ink, const struct figure *figure, con
         if (series->style == SERIES_STYLE_POINTS || series->style == SERIES_STYLE_LINE_POINTS)
             mark_symbol(ink, x, y);
         if (series->style == SERIES_STYLE_POINTS && series->y_lo != NULL && series->y_hi != NULL)
-            mark_line(ink, x, figure_share(series->y_lo[i], range, y_log), x,
-                      figure_share(series->y_hi[i], range, y_log));
+            mark_bar(ink, x, figure_share(series->y_lo[i], range, y_log), figure_share(series->y_hi[i], range, y_log));
         if (is_line(series) && isfinite(x_before)) {
             const bool steps = series->style == SERIES_STYLE_STEPS;
 

@@ -7,8 +7,10 @@
 
 enum {
     PLACED_MAX = 128, /* texts that are kept apart; more are left out */
-    DIRECTIONS = 12,
-    COST_MAX = 250 /* a text upon filled ground; lines through it cost less */
+    DIRECTIONS = 14,
+    INK_COST = 6,
+    COST_MAX = 500, /* a text upon filled ground; lines through it cost less */
+    COST_MAX_NARROW = 120
 };
 
 /* In shares of the plotted area, from its lower left corner. */
@@ -84,8 +86,9 @@ static void append_text(struct text_buffer *script, const struct layout *layout,
                                   figure_font_size(layout->options, 15.0));
 }
 
-/* Of the candidates (rows above or below the point, to the right or the left of it) the first with the least of the
- * figure under it. Returns false where every one lies over another text or outside, or has too much under it. */
+/* Of the candidates (rows above or below the point; to the right or the left of it, or above the middle of the text)
+ * the first with the least of the figure under it. Returns false where every one lies over another text or outside, or
+ * has too much under it. */
 static bool put(struct text_buffer *script, struct layout *layout, const char *text, double x, double y,
                 const double shifts[][2], size_t shift_count, bool only_if_clear)
 {
@@ -94,16 +97,19 @@ static bool put(struct text_buffer *script, struct layout *layout, const char *t
     struct place best = {0};
     double best_left = 0.0, best_middle = 0.0;
 
-    for (size_t i = 0; i < 2 * shift_count && least > 0; i++) {
-        const double *shift = shifts[i / 2];
-        double left = i % 2 == 0 ? x + shift[0] * layout->column : x - shift[0] * layout->column - width;
+    for (size_t i = 0; i < 3 * shift_count && least > 0; i++) {
+        const double *shift = shifts[i / 3];
+        const double centred = fmin(fmax(x - 0.5 * width, layout->column), 1.0 - width);
+        double left = i % 3 == 0   ? x + shift[0] * layout->column
+                      : i % 3 == 1 ? x - shift[0] * layout->column - width
+                                   : centred;
         double middle = y + shift[1] * layout->row;
         const struct place place = place_of(layout, &left, &middle, width);
 
         if (!is_free(layout, &place))
             continue;
         const size_t under = figure_ink_under(&layout->ink, place.left, place.bottom, place.right, place.top);
-        const size_t cost = under == 0 ? 0 : 3 * under + i; /* rather near than quite free */
+        const size_t cost = under == 0 ? 0 : INK_COST * under + i; /* near, rather than quite free far away */
         if (cost < least) {
             least = cost;
             best = place;
@@ -111,7 +117,7 @@ static bool put(struct text_buffer *script, struct layout *layout, const char *t
             best_middle = middle;
         }
     }
-    if (least == SIZE_MAX || least > (only_if_clear ? 0 : COST_MAX))
+    if (least == SIZE_MAX || least > (only_if_clear ? 0 : layout->options->narrow ? COST_MAX_NARROW : COST_MAX))
         return false;
     layout->places[layout->count++] = best;
     append_text(script, layout, text, best_left, best_middle);
@@ -156,26 +162,58 @@ static const char *inside_color(const struct layout *layout, const struct figure
     return label->ground == LABEL_ON_DARK ? "#FDFDFD" : "#202020";
 }
 
-static void append_inside(struct text_buffer *script, const struct layout *layout, const struct figure_label *label)
+/* Whether texts in cells have room beside each other in a terminal; a single letter always has. */
+static bool insides_fit(const struct layout *layout)
+{
+    const struct figure *figure = layout->figure;
+    double widest = 0.0;
+
+    for (size_t i = 0; i < figure->label_count; i++)
+        if (figure->labels[i].inside)
+            widest = fmax(widest, (double)script_text_columns(figure->labels[i].text) + 2.0);
+    return figure->x_tick_count > 0 && widest * layout->column * (double)figure->x_tick_count <= 1.0;
+}
+
+/* In a terminal with a space on both sides, as it stands among digits. */
+static void append_inside_text(struct text_buffer *script, const struct layout *layout,
+                               const struct figure_label *label)
+{
+    const double columns = (double)script_text_columns(label->text) + 2.0;
+    double x = figure_share(label->x, &layout->found->x, layout->figure->x_logarithmic) -
+               0.5 * (columns - 1.0) * layout->column;
+    double y = figure_share(label->y, &layout->found->y, layout->figure->y_logarithmic);
+    struct text_buffer spaced = {0};
+
+    (void)place_of(layout, &x, &y, 0.0);
+    text_buffer_append_format(&spaced, " %s ", label->text);
+    append_text(script, layout, spaced.failed ? "" : spaced.text, x, y);
+    script->failed = script->failed || spaced.failed;
+    text_buffer_release(&spaced);
+}
+
+static void append_inside(struct text_buffer *script, const struct layout *layout, const struct figure_label *label,
+                          bool fit)
 {
     char x[32], y[32];
 
+    if (figure_is_text(layout->options)) {
+        if (fit || script_text_columns(label->text) == 1)
+            append_inside_text(script, layout, label);
+        return;
+    }
     text_buffer_append(script, "set label ");
     script_append_quoted(script, label->text);
-    text_buffer_append_format(script, " at first %s, first %s center front noenhanced", number_format(label->x, x),
-                              number_format(label->y, y));
-    if (figure_is_text(layout->options))
-        text_buffer_append(script, "\n");
-    else
-        text_buffer_append_format(script, " textcolor rgb '%s' font ',%.3g'\n", inside_color(layout, label),
-                                  figure_font_size(layout->options, layout->options->narrow ? 11.0 : 13.0));
+    text_buffer_append_format(script,
+                              " at first %s, first %s center front noenhanced textcolor rgb '%s' font ',%.3g'\n",
+                              number_format(label->x, x), number_format(label->y, y), inside_color(layout, label),
+                              figure_font_size(layout->options, layout->options->narrow ? 11.0 : 13.0));
 }
 
 static void append_remark(struct text_buffer *script, struct layout *layout, const struct figure_label *label)
 {
-    static const double around[DIRECTIONS][2] = {{0.8, 0.6}, {0.8, -0.6}, {-3.0, 0.9}, {-3.0, -0.9},
-                                                 {0.8, 1.2}, {0.8, -1.2}, {-4.0, 1.5}, {-4.0, -1.5},
-                                                 {0.8, 1.8}, {0.8, -1.8}, {0.8, 2.5},  {0.8, -2.5}};
+    static const double around[DIRECTIONS][2] = {{0.8, 0.6},  {0.8, -0.6}, {-3.0, 0.9},  {-3.0, -0.9}, {0.8, 1.2},
+                                                 {0.8, -1.2}, {-4.0, 1.5}, {-4.0, -1.5}, {0.8, 1.8},   {0.8, -1.8},
+                                                 {0.8, 2.5},  {0.8, -2.5}, {0.8, 3.2},   {0.8, -3.2}};
     static const double near[][2] = {{1.0, 1.0}, {1.0, -1.0}, {-2.0, 1.0}, {-2.0, -1.0}, {2.0, 0.0}};
     const struct figure *figure = layout->figure;
     double x = figure_share(label->x, &layout->found->x, figure->x_logarithmic);
@@ -193,13 +231,14 @@ void figure_script_labels(struct text_buffer *script, const struct figure *figur
     struct layout layout = {.figure = figure, .options = options, .found = found};
 
     layout_open(&layout);
+    const bool fit = insides_fit(&layout);
     for (size_t m = 0; m < figure->marker_count; m++)
         append_marker(script, &layout, &figure->markers[m]);
     for (size_t i = 0; i < figure->label_count; i++) {
         if (!figure->labels[i].inside)
             append_remark(script, &layout, &figure->labels[i]);
-        else if (!figure_is_text(options))
-            append_inside(script, &layout, &figure->labels[i]);
+        else
+            append_inside(script, &layout, &figure->labels[i], fit);
     }
     figure_ink_release(&layout.ink);
 }

@@ -26,20 +26,22 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
-/* Block characters where they are wanted and gnuplot has them: 6 and newer. */
+/* Block characters where they are wanted and gnuplot has them: 6 and newer. They tell lines apart by colour alone. */
 static void append_text_terminal(struct text_buffer *script, const struct figure_options *options, unsigned rows)
 {
     const unsigned columns = figure_columns(options);
     const char *color = options->color ? "ansi256" : "mono";
 
-    if (options->unicode)
+    const bool block = options->unicode && options->color;
+
+    if (block)
         text_buffer_append_format(script,
                                   "if (GPVAL_VERSION >= 6.0 && strstrt(GPVAL_TERMINALS, ' block ') > 0) {\n"
                                   "    set terminal block quadrants noenhanced size %u,%u %s\n"
                                   "} else {\n",
                                   columns, rows, color);
     text_buffer_append_format(script, "set terminal dumb noenhanced size %u,%u %s nofeed\n", columns, rows, color);
-    text_buffer_append(script, options->unicode ? "}\n" : "");
+    text_buffer_append(script, block ? "}\n" : "");
 }
 
 void figure_script_terminal(struct text_buffer *script, const struct figure_options *options, unsigned rows)
@@ -93,9 +95,11 @@ static void append_caption(struct text_buffer *script, const struct figure *figu
     struct text_buffer caption = {0};
 
     figure_append_caption(&caption, figure, options, found);
-    if (caption.length > 0) {
-        text_buffer_append(script, text ? "" : ".\"\\n\"");
-        script_append_wrapped(script, caption.text, text ? figure_caption_columns(options) : CAPTION_COLUMNS, false);
+    if (caption.length > 0) { /* gnuplot leaves much room below slanting names, which have no label */
+        const bool alone = !text && figure->x_tick_count > 0 && (figure->x_label == NULL || *figure->x_label == '\0');
+
+        text_buffer_append(script, text || alone ? "" : ".\"\\n\"");
+        script_append_wrapped(script, caption.text, text ? figure_caption_columns(options) : CAPTION_COLUMNS, alone);
     }
     script->failed = script->failed || caption.failed;
     text_buffer_release(&caption);
@@ -127,6 +131,8 @@ static void append_titles(struct text_buffer *script, const struct figure *figur
         text_buffer_append(script, "\nset xlabel ");
         script_append_quoted(script, figure->x_label);
         append_caption(script, figure, options, found);
+        /* block leaves a row more free above it, and the last one has no room */
+        text_buffer_append(script, "\nif (GPVAL_TERM eq 'block') { set xlabel offset 0,1 }");
         return;
     }
     text_buffer_append(script, "set title ''");
@@ -153,6 +159,7 @@ static void append_frame(struct text_buffer *script, const struct figure *figure
 
         text_buffer_append_format(script,
                                   "\nset key outside top center vertical maxrows %u samplen 1 width 1 noenhanced\n"
+                                  "set bars 0\n"
                                   "set lmargin %u\nset rmargin %u\nset tmargin %u\nset bmargin %u\n",
                                   frame.legend_rows > 0 ? frame.legend_rows : 1, frame.left, frame.right, frame.top,
                                   frame.bottom);
@@ -206,10 +213,20 @@ static void append_shades(struct text_buffer *script, const struct figure *figur
         append_range(script, "cb", found->shade, false);
 }
 
+/* A terminal's ground may be light or dark: what is ink elsewhere is a grey that stands out from both. */
+static const char text_ink[] = "#8A8A8A";
+
+static const char *series_color(const struct figure_options *options, int index)
+{
+    const int wrapped = ((index % FIGURE_COLORS) + FIGURE_COLORS) % FIGURE_COLORS;
+
+    return figure_is_text(options) && wrapped == FIGURE_COLORS - 1 ? text_ink : figure_color(index, options->dark);
+}
+
 static void append_band(struct text_buffer *script, const struct figure_series *series, size_t index,
                         const struct figure_options *options)
 {
-    const char *color = figure_color(series->color_index, options->dark);
+    const char *color = series_color(options, series->color_index);
 
     if (!figure_is_text(options)) {
         text_buffer_append_format(
@@ -224,17 +241,22 @@ static void append_band(struct text_buffer *script, const struct figure_series *
                               index, color, index, color);
 }
 
-/* Areas and boxes in characters: every series its own. */
-static void append_text_fill(struct text_buffer *script, const struct figure_series *series, size_t index)
+/* Areas and boxes in characters: every series its own, every shade its digit. (Not as labels: block moves these.) */
+static void append_text_fill(struct text_buffer *script, const struct figure_series *series, size_t index,
+                             const struct figure_options *options)
 {
     static const char characters[] = "#o=+%*-@";
 
     if (series->shade != NULL)
-        text_buffer_append_format(script, "$series%zu using 1:2:3 with labels noenhanced", index);
+        for (int digit = 0; digit < 10; digit++)
+            text_buffer_append_format(script,
+                                      "$series%zu using ($3 == %d ? $1 : NaN):2 with points pointtype '%d' "
+                                      "linecolor rgb '%s'%s",
+                                      index, digit, digit, series_color(options, 0), digit < 9 ? " notitle, " : "");
     else
         text_buffer_append_format(script, "$series%zu using 1:2 with points pointtype '%c' linecolor rgb '%s'", index,
                                   series->hatched ? 'x' : characters[index % (sizeof characters - 1)],
-                                  figure_color(series->color_index, false));
+                                  series_color(options, series->color_index));
 }
 
 static void append_boxes(struct text_buffer *script, const struct figure_series *series, size_t index,
@@ -263,7 +285,7 @@ static void append_curve(struct text_buffer *script, const struct figure_series 
     /* gnuplot's filled shapes, one for each colour: what has the same colour has the same shape too. */
     static const unsigned shapes[FIGURE_COLORS] = {13, 9, 5, 11, 15, 5, 7};
     const bool bars = series->style == SERIES_STYLE_POINTS && series->y_lo != NULL && series->y_hi != NULL;
-    const char *color = figure_color(series->color_index, options->dark), *with = "lines linewidth 2.5";
+    const char *color = series_color(options, series->color_index), *with = "lines linewidth 2.5";
     const unsigned kind = (unsigned)index + 1;
 
     if (bars) { /* a symbol in the legend alone: the bar would run over the lines above and below */
@@ -291,11 +313,13 @@ static void append_curve(struct text_buffer *script, const struct figure_series 
                               series->second_axis ? "axes x1y2 " : "", with, kind, color);
     if (series->small && !figure_is_text(options))
         text_buffer_append(script, " pointtype 7 pointsize 0.3");
-    else if (series->style == SERIES_STYLE_POINTS || series->style == SERIES_STYLE_LINE_POINTS)
-        text_buffer_append_format(
-            script, " pointtype %u",
-            figure_is_text(options) ? kind
-                                    : shapes[((series->color_index % FIGURE_COLORS) + FIGURE_COLORS) % FIGURE_COLORS]);
+    else if (series->style != SERIES_STYLE_POINTS && series->style != SERIES_STYLE_LINE_POINTS)
+        return;
+    else if (figure_is_text(options)) /* letters, as dumb has them of its own; block's are too small to be read */
+        text_buffer_append_format(script, " pointtype '%c'", 'A' + (int)(index % 26));
+    else
+        text_buffer_append_format(script, " pointtype %u",
+                                  shapes[((series->color_index % FIGURE_COLORS) + FIGURE_COLORS) % FIGURE_COLORS]);
 }
 
 /* gnuplot leaves out the whole legend where one entry is wider than the figure: a long one is cut. */
@@ -323,7 +347,7 @@ static void append_series(struct text_buffer *script, const struct figure_series
     bool filled = series->style == SERIES_STYLE_AREA || series->style == SERIES_STYLE_BOXES;
 
     if (filled && figure_is_text(options))
-        append_text_fill(script, series, index);
+        append_text_fill(script, series, index, options);
     else if (series->style == SERIES_STYLE_BOXES)
         append_boxes(script, series, index, options);
     else if (series->style == SERIES_STYLE_BAND || series->style == SERIES_STYLE_AREA)
@@ -361,7 +385,7 @@ static void append_text_marker(struct text_buffer *script, struct text_buffer *p
     }
     text_buffer_append(script, "end_of_marker\n");
     text_buffer_append_format(plot, "$marker%zu using 1:2 with points pointtype '%c' linecolor rgb '%s' notitle, ",
-                              index, marker->vertical ? '|' : '-', figure_theme(false)->muted);
+                              index, marker->vertical ? '|' : '-', text_ink);
 }
 
 static void append_text_markers(struct text_buffer *script, struct text_buffer *plot, const struct figure *figure,
@@ -392,7 +416,7 @@ static void append_plot(struct text_buffer *script, const struct figure *figure,
     }
     if (figure->diagonal)
         text_buffer_append_format(&plot, ", x with lines dashtype 2 linewidth 1.5 linecolor rgb '%s' title 'y = x'",
-                                  figure_theme(options->dark)->ink);
+                                  series_color(options, FIGURE_COLORS - 1));
     text_buffer_append_bytes(script, plot.text, plot.length);
     script->failed = script->failed || plot.failed;
     text_buffer_release(&plot);

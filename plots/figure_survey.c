@@ -105,14 +105,15 @@ static bool is_filled_figure(const struct figure *figure)
     return figure->series_count > 0;
 }
 
-/* Texts that stand above the points or at the top of a line. */
-static bool has_text_above(const struct figure *figure)
+/* Texts that stand above the points, at the top of a line, or above the uppermost line. */
+static bool has_text_above(const struct figure *figure, double top)
 {
     for (size_t i = 0; i < figure->label_count; i++)
         if (!figure->labels[i].inside)
             return true;
     for (size_t m = 0; m < figure->marker_count; m++)
-        if (figure->markers[m].vertical && figure->markers[m].label != NULL && *figure->markers[m].label != '\0')
+        if ((figure->markers[m].vertical || figure->markers[m].position >= top) && figure->markers[m].label != NULL &&
+            *figure->markers[m].label != '\0')
             return true;
     return false;
 }
@@ -135,8 +136,9 @@ static void settle_ranges(const struct figure *figure, struct figure_drawable *f
         pad(&found->y2, false, found->y2.lo >= 0.0, 0.15);
     }
     pad(&found->x, figure->x_logarithmic, false, 0.04);
-    if (has_text_above(figure) && !figure->y_logarithmic) /* room above for the text */
-        found->y.hi += 0.12 * (found->y.hi - found->y.lo);
+    if (has_text_above(figure, found->y.hi) && is_extended(&found->y)) /* room above for the text */
+        found->y.hi = figure->y_logarithmic ? found->y.hi * pow(found->y.hi / found->y.lo, 0.06)
+                                            : found->y.hi + 0.12 * (found->y.hi - found->y.lo);
     pad(&found->y, figure->y_logarithmic, figure->y_from_zero && found->y.lo >= 0.0, 0.06);
 }
 

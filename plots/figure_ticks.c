@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Where the axes are labelled: places that the figure names, 1-2-5 on short logarithmic axes, whole numbers. */
 #include <math.h>
+#include <stdio.h>
 
 #include "plots/figure_private.h"
 
@@ -9,7 +10,8 @@ enum {
     LOG_TICKS_MAX = 9,      /* labels of 1-2-5 that an axis has room for */
     LOG_TICKS_TEXT_MAX = 7, /* in characters */
     LOG_TICKS_MIN = 3,
-    STEPS_MAX = 12, /* more than the steps of an axis that is longer than a rounding error */
+    LOG_DECADES_MAX = 6, /* of a longer axis only whole decades have ticks */
+    STEPS_MAX = 12,      /* more than the steps of an axis that is longer than a rounding error */
     WHOLE_TICKS_MAX = 10,
     NARROW_TICKS_MAX = 6
 };
@@ -45,10 +47,13 @@ static size_t count_labels(struct figure_range range)
 
 static void append_place(struct text_buffer *script, bool *first, double value, bool labelled)
 {
-    char position[32], label[32];
+    char position[32], label[32] = "";
 
-    text_buffer_append_format(script, "%s'%s' %s%s", *first ? "" : ", ",
-                              labelled ? number_format_digits(value, 6, label) : "",
+    if (labelled && value >= 1e6)
+        (void)snprintf(label, sizeof label, "%.3g", value);
+    else if (labelled)
+        (void)number_format_digits(value, 6, label);
+    text_buffer_append_format(script, "%s'%s' %s%s", *first ? "" : ", ", label,
                               number_format_digits(value, 12, position), labelled ? "" : " 1");
     *first = false;
 }
@@ -65,22 +70,41 @@ static void append_steps(struct text_buffer *script, char axis, struct figure_ra
     text_buffer_append(script, ")\n");
 }
 
-/* gnuplot labels whole decades alone, of which an axis of less than three shows few or none. */
+/* Every decade, or every so many of a long axis, with the places between where there is room for them. */
+static void append_decades(struct text_buffer *script, char axis, struct figure_range range, size_t room)
+{
+    const int least = (int)ceil(log10(range.lo) - 1e-9), most = (int)floor(log10(range.hi) + 1e-9);
+    const int step = (most - least) / (int)room + 1;
+    bool first = true;
+
+    text_buffer_append_format(script, "set %ctics (", axis);
+    for (int decade = least - 1; decade <= most; decade++)
+        for (int digit = 1; digit < (most - least <= LOG_DECADES_MAX ? 10 : 2); digit++)
+            if (is_in(digit * pow(10.0, decade), range))
+                append_place(script, &first, digit * pow(10.0, decade), digit == 1 && (decade - least) % step == 0);
+    text_buffer_append(script, ")\n");
+}
+
+/* gnuplot labels whole decades alone, of which an axis of less than three shows few or none; gnuplot 6 labels some
+ * places between, which in characters stand over each other. */
 static void append_log_ticks(struct text_buffer *script, char axis, struct figure_range range, bool is_text)
 {
     const double decades = log10(range.hi / range.lo);
+    const size_t room = is_text ? LOG_TICKS_TEXT_MAX : LOG_TICKS_MAX;
     size_t count;
     bool first = true;
 
-    if (!(decades > 0.0 && decades < 4.0))
+    if (!(decades > 0.0))
         return;
     count = count_labels(range);
     if (count < LOG_TICKS_MIN) {
         append_steps(script, axis, range);
         return;
     }
-    if (decades >= 2.0 && count > (size_t)(is_text ? LOG_TICKS_TEXT_MAX : LOG_TICKS_MAX))
+    if (decades >= 2.0 && count > room) {
+        append_decades(script, axis, range, room);
         return;
+    }
     text_buffer_append_format(script, "set %ctics (", axis);
     for (int decade = (int)floor(log10(range.lo)); decade <= (int)floor(log10(range.hi)); decade++)
         for (int digit = 1; digit < 10; digit++)

@@ -73,11 +73,20 @@ START_TEST(very_short_axes_have_even_steps_and_long_ones_decades)
 
     ck_assert_ptr_nonnull(strstr(text, "'100' 100, '110' 110, '120' 120"));
     free(text);
-    text = log_ticks(1.0, 3e5, FIGURE_OUTPUT_SVG); /* gnuplot's own choice */
-    ck_assert(text == NULL || strstr(text, "set xtics") == NULL);
+    text = log_ticks(1.0, 3e5, FIGURE_OUTPUT_SVG);
+    ck_assert_ptr_nonnull(strstr(text, "set xtics ('1' 1, '' 2 1, '' 3 1,"));
+    ck_assert_ptr_nonnull(strstr(text, "'100' 100,"));
+    ck_assert_ptr_null(strstr(text, "'50' 50"));
     free(text);
-    text = log_ticks(1.0, 300.0, FIGURE_OUTPUT_TERMINAL); /* room for seven labels, not for eight */
-    ck_assert(text == NULL || strstr(text, "set xtics") == NULL);
+    text = log_ticks(0.5, 300.0, FIGURE_OUTPUT_TERMINAL); /* room for seven labels, not for eight */
+    ck_assert_ptr_nonnull(strstr(text, "'' 0.9 1, '1' 1,"));
+    ck_assert_ptr_nonnull(strstr(text, "'100' 100,"));
+    ck_assert_ptr_null(strstr(text, "'5' 5"));
+    free(text);
+    text = log_ticks(1e-9, 1e12, FIGURE_OUTPUT_SVG); /* every third decade */
+    ck_assert_ptr_nonnull(strstr(text, "set xtics ('1e-09' 1e-09, '' 1e-08 1, '' 1e-07 1, '1e-06' 1e-06,"));
+    ck_assert_ptr_nonnull(strstr(text, "'1000' 1000,"));
+    ck_assert_ptr_nonnull(strstr(text, "'1e+12' 1000000000000)"));
     free(text);
 }
 END_TEST

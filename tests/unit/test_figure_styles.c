@@ -271,13 +271,18 @@ START_TEST(newer_gnuplots_draw_in_blocks)
     (void)snprintf(body, sizeof body, "PATH='%s' cat > '%s'; echo", saved, script_path);
     fake_gnuplot(folder.path, body);
     fill_two_axes(sheet);
-    for (unsigned unicode = 0; unicode < 2; unicode++) {
-        options.unicode = unicode == 1;
+    for (unsigned wanted = 0; wanted < 4; wanted++) {
+        const unsigned block = wanted == 3; /* without colour no line would be told from another */
+
+        options.unicode = (wanted & 1) != 0;
+        options.color = (wanted & 2) != 0;
         ck_assert_msg(figure_draw(&sheet->figure, &options, NULL, &error) == STATUS_OK, "%s", error.text);
         ck_assert_int_eq(file_read_text(script_path, 1 << 20, &script, &length, &error), STATUS_OK);
-        ck_assert_uint_eq(count_text(script, "GPVAL_VERSION >= 6.0 && strstrt(GPVAL_TERMINALS, ' block ')"), unicode);
-        ck_assert_uint_eq(count_text(script, "set terminal block quadrants noenhanced size 60,20 mono"), unicode);
-        ck_assert_uint_eq(count_text(script, "set terminal dumb noenhanced size 60,20 mono"), 1);
+        ck_assert_uint_eq(count_text(script, "GPVAL_VERSION >= 6.0 && strstrt(GPVAL_TERMINALS, ' block ')"), block);
+        ck_assert_uint_eq(count_text(script, "set terminal block quadrants noenhanced size 60,20 ansi256"), block);
+        ck_assert_uint_eq(count_text(script, options.color ? "set terminal dumb noenhanced size 60,20 ansi256"
+                                                           : "set terminal dumb noenhanced size 60,20 mono"),
+                          1);
         free(script);
     }
     (void)setenv("PATH", saved, 1);
