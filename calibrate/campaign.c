@@ -39,6 +39,7 @@ struct campaign_session {
     struct measure_facts facts;
     unsigned restarts;
     double compile_s, measure_s; /* of the last configuration */
+    bool made;                   /* the folder was not there before */
     bool described;              /* provenance.json is written */
     int lock;                    /* -1: not locked */
     struct sigaction before;
@@ -350,12 +351,18 @@ enum status campaign_run(const struct campaign_plan *plan, const struct campaign
 /* ---- one configuration at a time ----------------------------------------------------------------------------------
  */
 
-/* What a worker that found no GPU may have left: nothing in it. */
-static void remove_directory(const struct campaign_options *options)
+/* Where nothing was measured no folder is left that was not there before. Only what is empty goes. */
+static void remove_directory(const struct campaign_session *session)
 {
-    if (options->cache_directory)
-        (void)rmdir(options->cache_directory);
-    (void)rmdir(options->directory);
+    char path[PATH_SIZE];
+    if (!session->made || session->described)
+        return;
+    if (session->lock >= 0 &&
+        (size_t)snprintf(path, sizeof path, "%s/campaign.lock", session->options.directory) < sizeof path)
+        (void)unlink(path);
+    if (session->options.cache_directory)
+        (void)rmdir(session->options.cache_directory);
+    (void)rmdir(session->options.directory);
 }
 
 enum status campaign_session_open(const struct campaign_options *options, const struct measure_kernel *kernel,
@@ -367,11 +374,8 @@ enum status campaign_session_open(const struct campaign_options *options, const 
     if (!self)
         return error_set(error, STATUS_NO_MEMORY, "no memory for measuring");
     begin_session(self, options);
-    /* The worker keeps code below the folder; without a GPU no folder is left. */
-    const bool made = mkdir(options->directory, 0777) == 0;
+    self->made = mkdir(options->directory, 0777) == 0; /* the worker keeps code below it */
     enum status status = ensure_worker(self, error);
-    if (status != STATUS_OK && made)
-        remove_directory(options);
     if (status == STATUS_OK)
         status = take_directory(self, error);
     if (status == STATUS_OK)
@@ -432,6 +436,7 @@ void campaign_session_seconds(const struct campaign_session *session, double *co
 void campaign_session_close(struct campaign_session *session)
 {
     if (session) {
+        remove_directory(session);
         end_session(session);
         free(session);
     }

@@ -95,6 +95,7 @@ enum status tune_kernels_open(struct tune_kernels *self, const struct tune_kerne
     self->kernel = measure_kernel_find(scenario_measure_kernel(scenario));
     self->opened_s = clock_now_s();
     self->is_fake = options->backend != NULL && strcmp(options->backend, "fake") == 0;
+    self->needs_code = !self->is_fake || (options->nvrtc != NULL && strcmp(options->nvrtc, "none") == 0);
     (void)snprintf(self->cache, sizeof self->cache, options->cache ? "%.599s" : "%.560s/code",
                    options->cache ? options->cache : options->out);
     (void)snprintf(self->source, sizeof self->source, "kernel %s, occam %.60s", self->kernel->name, program_revision());
@@ -191,8 +192,10 @@ static bool has_code(struct tune_kernels *self, struct code_question *code, cons
         code->answer = campaign_session_has_code(self->session, config);
     }
     if (!code->answer) {
-        (void)error_set(error, STATUS_MISSING,
-                        "there is no compiler (NVRTC), and its code for this GPU is neither built in nor cached");
+        (void)error_set(
+            error, STATUS_MISSING,
+            "its code for this GPU is neither built in nor cached, and there is no compiler (libnvrtc of the "
+            "CUDA toolkit; --nvrtc names one elsewhere)");
     }
     return code->answer;
 }
@@ -209,7 +212,7 @@ static bool can_launch(struct tune_kernels *self, const struct measure_config *c
 enum status tune_kernels_narrow(void *context, const struct search_scenario *space, bool *keep, struct error *error)
 {
     struct tune_kernels *self = context;
-    struct code_question code = {.needed = !self->is_fake && tune_kernels_facts(self)->compiler_major == 0};
+    struct code_question code = {.needed = self->needs_code && tune_kernels_facts(self)->compiler_major == 0};
     struct error reason = {0};
     size_t kept = 0;
     self->codes = calloc(space->count, sizeof *self->codes);

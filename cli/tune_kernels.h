@@ -34,6 +34,7 @@ struct tune_kernels {
     double compile_s, measure_s; /* summed over compiles of new code, and over all runs */
     size_t compiles, runs;
     bool is_fake;
+    bool needs_code;      /* the fake device runs without any, unless it is told that there is no compiler */
     char source[160];     /* what the ledger calls this command: kernel and revision */
     char provenance[512]; /* of the last run */
     char cache[600], program[MEASURE_PROGRAM_PATH_SIZE], seed[24], sample[32];

@@ -49,3 +49,10 @@ cat err
 # without a GPU: one line, and no folder is made
 CUDA_VISIBLE_DEVICES="" "$OCCAM" tune occam-gqa-decode --output nowhere --budget 1s 2> err
 echo "exit $?, $(wc -l < err) line, $(ls -d nowhere 2> /dev/null | wc -l) folders"
+# without a compiler: what is neither built in nor cached cannot be had (four stages are built in for no GPU)
+"$OCCAM" tune occam-gqa-decode --where 'num_stages == 4' --device-backend fake --nvrtc none --output nowhere 2> err
+echo "exit $?, $(ls -d nowhere 2> /dev/null | wc -l) folders"
+cat err
+"$OCCAM" tune occam-gqa-decode --device-backend fake --nvrtc ./none.so --output nowhere 2> err
+echo "exit $?, $(ls -d nowhere 2> /dev/null | wc -l) folders"
+cat err
