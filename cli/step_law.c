@@ -157,7 +157,8 @@ enum status step_law_settle(struct serving_model *serving, const char *form, boo
         status = use_choice(serving, law, error);
     else
         status = use_form(serving, wanted, law, error);
-    return status;
+    /* a scenario, measured points and a fit may have had a part in it */
+    return status == STATUS_OK ? serving_model_validate(serving, error) : status;
 }
 
 enum status step_law_find(const struct serving_model *serving, struct step_law *law, struct error *error)

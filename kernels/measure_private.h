@@ -16,4 +16,10 @@ bool measure_plan_make(struct kernel_plan *plan, const struct measure_config *co
                        unsigned arch, struct measure_result *result);
 /* Whether two configurations run the same machine code. */
 bool measure_same_code(const struct measure_config *left, const struct measure_config *right);
+/* measure_compare.c: whether the outputs are those of the reference, up to a relative error over all elements; else the
+ * outcome says how far they are off. outputs and references: a pointer for each buffer of the plan. NaN (integers: all
+ * ones) in a reference: not in its sample. */
+bool measure_compare(const struct kernel_plan *plan, void *const *outputs, void *const *references,
+                     double maximum_error, struct measure_result *result);
+
 #endif

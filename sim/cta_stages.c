@@ -7,29 +7,17 @@ static inline bool has_tile(const struct cta_program *program)
     return program->tile.bytes > 0 || program->tile.latency_s > 0;
 }
 
-static double begin_prologue(struct cta_run *run, struct slot *slot, double now_s)
+/* What is read before the loop, or written after it, while the CTA's own work at that edge is done. */
+static double begin_edge(struct cta_run *run, struct slot *slot, const struct cta_transfer *transfer,
+                         enum cta_stage stage, double now_s)
 {
-    const struct cta_transfer *prologue = &run->program.prologue;
-    const double edge_s = run->program.edge_s * slot->speed, waits_s = prologue->latency_s + edge_s;
+    const double edge_s = run->program.edge_s * slot->speed, waits_s = transfer->latency_s + edge_s;
     double end_s = later(cta_begin_edge(run, slot, now_s), now_s + waits_s);
-    if (prologue->bytes > 0)
-        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, prologue, waits_s));
-    run->served_bytes += prologue->bytes;
-    slot->place = PLACE_PROLOGUE;
-    cta_account(run, CTA_STAGE_PROLOGUE, now_s, end_s, edge_s + cta_send_alone_s(run, prologue));
-    return end_s;
-}
-
-static double begin_epilogue(struct cta_run *run, struct slot *slot, double now_s)
-{
-    const struct cta_transfer *epilogue = &run->program.epilogue;
-    const double edge_s = run->program.edge_s * slot->speed;
-    double end_s = cta_begin_edge(run, slot, now_s);
-    if (epilogue->bytes > 0)
-        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, epilogue, edge_s));
-    run->served_bytes += epilogue->bytes;
-    slot->place = PLACE_EPILOGUE;
-    cta_account(run, CTA_STAGE_EPILOGUE, now_s, end_s, edge_s + cta_send_alone_s(run, epilogue));
+    if (transfer->bytes > 0)
+        end_s = later(end_s, cta_send(run, &run->sms[slot->sm], now_s, transfer, waits_s));
+    run->served_bytes += transfer->bytes;
+    slot->place = stage == CTA_STAGE_PROLOGUE ? PLACE_PROLOGUE : PLACE_EPILOGUE;
+    cta_account(run, stage, now_s, end_s, edge_s + cta_send_alone_s(run, transfer));
     return end_s;
 }
 
@@ -38,7 +26,7 @@ static double begin_iteration(struct cta_run *run, struct slot *slot, double now
 {
     const struct cta_transfer *load = &run->program.exposed;
     if (slot->iteration == slot->iterations)
-        return begin_epilogue(run, slot, now_s);
+        return begin_edge(run, slot, &run->program.epilogue, CTA_STAGE_EPILOGUE, now_s);
     slot->place = PLACE_EXPOSED;
     if (!(load->latency_s > 0 || load->bytes > 0))
         return now_s;
@@ -103,7 +91,7 @@ double cta_advance(struct cta_run *run, uint32_t index, double now_s)
     while (end_s <= now_s) {
         const uint32_t place = slot->place;
         if (place == PLACE_START) {
-            end_s = begin_prologue(run, slot, now_s);
+            end_s = begin_edge(run, slot, &run->program.prologue, CTA_STAGE_PROLOGUE, now_s);
         } else if (place == PLACE_PROLOGUE) {
             fill_buffers(run, index, now_s);
             end_s = begin_iteration(run, slot, now_s);

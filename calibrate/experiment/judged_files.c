@@ -8,15 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
 #include "calibrate/experiment/judged_dates.h"
-#include "evidence/serving/serving_results.h"
+#include "calibrate/experiment/judged_table.h"
 
 enum {
-    FILE_BYTES_MAX = 256 << 20,
     COUNTED_MAX = 8,
     ROW_TEXT_MAX = sizeof((struct judged_condition *)0)->text
 };
@@ -485,70 +483,10 @@ static enum status group_rows(struct judged_files *files, struct row_list *rows,
     return status;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* Serving benchmarks' files as such a table: one row for each run. */
-static enum status read_serving(const char *path, struct csv_table *table, struct error *error)
-{
-    struct serving_results results = {0};
-    struct text_buffer text = {0};
-    enum status status = serving_results_read(path, &results, error);
-    if (status == STATUS_OK && is_folder(path)) {
-        status = serving_results_settle(&results, error);
-        if (status == STATUS_OK && results.series_count > 1) {
-            status = error_set(error, STATUS_BAD_DATA,
-                               "%s holds results of %u deployments or workloads: give a folder or file of one", path,
-                               results.series_count);
-        }
-    }
-    bool has_rate = true, has_load = true;
-    for (size_t i = 0; i < results.count; i++) {
-        has_rate = has_rate && !isnan(results.items[i].request_rate);
-        has_load = has_load && !isnan(results.items[i].concurrency);
-    }
-    text_buffer_append_format(&text, "%s,%s,output_tokens_per_s\n", has_load ? "concurrency" : "unknown_concurrency",
-                              has_rate ? "request_rate" : "unknown_rate");
-    for (size_t i = 0; i < results.count && status == STATUS_OK; i++) {
-        const struct serving_result *result = &results.items[i];
-        char concurrency[32], rate[32], tokens[32];
-        text_buffer_append_format(&text, "%s,%s,%s\n", number_format(result->concurrency, concurrency),
-                                  number_format(result->request_rate, rate),
-                                  number_format(result->output_tokens_per_s, tokens));
-    }
-    if (status == STATUS_OK) {
-        status = text.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for the results of %s", path)
-                             : csv_parse(text.text, text.length, path, table, error);
-    }
-    text_buffer_release(&text);
-    serving_results_release(&results);
-    return status;
-}
-
-/* JSON begins with a brace or a bracket. What a pipe gives can be read once only, so it is not looked into: it is CSV.
- */
-static bool looks_like_json(const char *path)
-{
-    struct stat status;
-    FILE *stream = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
-    int byte = ' ';
-    while (stream != NULL && (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t')) {
-        byte = fgetc(stream);
-    }
-    if (stream != NULL) {
-        (void)fclose(stream);
-    }
-    return byte == '{' || byte == '[';
-}
-
 static enum status open_side(const char *path, struct side *side, struct error *error)
 {
     side->path = path;
-    enum status status = is_folder(path) || looks_like_json(path) ? read_serving(path, &side->table, error)
-                                                                  : csv_read(path, FILE_BYTES_MAX, &side->table, error);
+    enum status status = judged_table_read(path, &side->table, error);
     if (status != STATUS_OK) {
         return status;
     }

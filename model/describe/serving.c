@@ -210,9 +210,9 @@ static enum status validate_points(const struct serving_model *serving, struct e
     for (uint32_t i = 0; i < serving->point_count; i++) {
         const struct serving_point *point = &serving->points[i];
         unsigned number = (unsigned)i + 1;
-        if (!is_in_range(point->concurrency, 1.0, false)) {
-            return error_set(error, STATUS_BAD_DATA, "serving: point %u: concurrency must be at least 1, not %g",
-                             number, point->concurrency);
+        if (!is_in_range(point->concurrency, 0.0, true)) { /* a mean of the running batch may lie below 1 */
+            return error_set(error, STATUS_BAD_DATA, "serving: point %u: concurrency must be above 0, not %g", number,
+                             point->concurrency);
         }
         if (!is_in_range(point->step_time_s, 0.0, true)) {
             return error_set(error, STATUS_BAD_DATA, "serving: point %u: step time must be above 0 s, not %g s", number,

@@ -89,7 +89,7 @@ struct serving_model {
 };
 
 /* Ranges and completeness; STATUS_BAD_DATA names the quantity. What readers check piece by piece, with the place in the
- * file, as a whole: for programs that fill the struct themselves, and for tests of the readers. */
+ * file, as a whole: before a step law is used, and for programs that fill the struct themselves. */
 MUST_CHECK enum status serving_model_validate(const struct serving_model *serving, struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include "tests/support/trace_texts.h"
 
 #include <check.h>
+#include <string.h>
 
 #include "evidence/byte_stream.h"
 #include "evidence/profiles/trace_reader_private.h"
@@ -17,4 +18,29 @@ enum status trace_text_read(const char *text, size_t length, bool parses_all, st
     enum status status = trace_read_stream(stream, "t.json", parses_all, list, error);
     byte_stream_free(stream);
     return status;
+}
+
+struct kernel_claim_list trace_list;
+struct error trace_error;
+
+void trace_list_setup(void)
+{
+    trace_list = (struct kernel_claim_list){0};
+    trace_error = (struct error){0};
+}
+
+void trace_list_teardown(void)
+{
+    kernel_claim_list_release(&trace_list);
+}
+
+enum status trace_list_read(const char *text, size_t length, bool parses_all)
+{
+    return trace_text_read(text, length, parses_all, &trace_list, &trace_error);
+}
+
+void trace_list_must_read(const char *text)
+{
+    const enum status status = trace_list_read(text, strlen(text), false);
+    ck_assert_msg(status == STATUS_OK, "%s: %s", text, trace_error.text);
 }

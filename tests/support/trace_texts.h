@@ -30,4 +30,14 @@
 enum status trace_text_read(const char *text, size_t length, bool parses_all, struct kernel_claim_list *list,
                             struct error *error);
 
+/* A fixture: what the last trace of a test held, and what was wrong with it. */
+extern struct kernel_claim_list trace_list;
+extern struct error trace_error;
+void trace_list_setup(void);
+void trace_list_teardown(void);
+/* trace_text_read into both. */
+enum status trace_list_read(const char *text, size_t length, bool parses_all);
+/* The same, whole; anything but STATUS_OK ends the test. */
+void trace_list_must_read(const char *text);
+
 #endif

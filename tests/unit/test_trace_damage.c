@@ -13,31 +13,6 @@
 #include "tests/support/claims.h"
 #include "tests/support/trace_texts.h"
 
-static struct kernel_claim_list list;
-static struct error last;
-
-static void setup(void)
-{
-    list = (struct kernel_claim_list){0};
-    last = (struct error){0};
-}
-
-static void teardown(void)
-{
-    kernel_claim_list_release(&list);
-}
-
-static enum status read_bytes(const char *text, size_t length, bool parses_all)
-{
-    return trace_text_read(text, length, parses_all, &list, &last);
-}
-
-static void read_text(const char *text)
-{
-    enum status status = read_bytes(text, strlen(text), false);
-    ck_assert_msg(status == STATUS_OK, "%s: %s", text, last.text);
-}
-
 /* --- cut and wrong -------------------------------------------------------------------------------------------------
  */
 
@@ -53,14 +28,15 @@ START_TEST(cut_at_every_byte)
     for (size_t cut = 0; cut <= length; cut++) {
         char *copy = malloc(cut + 1); /* so that reading beyond the cut is seen */
         memcpy(copy, text, cut);
-        enum status status = read_bytes(copy, cut, false);
+        enum status status = trace_list_read(copy, cut, false);
         size_t expected = cut >= second_end ? 2 : cut >= first_end ? 1 : 0;
-        if (status != (cut < array ? STATUS_BAD_DATA : STATUS_OK) || list.count != expected) {
-            ck_abort_msg("cut at %zu: %s, %zu kernels: %s", cut, status_name(status), list.count, last.text);
+        if (status != (cut < array ? STATUS_BAD_DATA : STATUS_OK) || trace_list.count != expected) {
+            ck_abort_msg("cut at %zu: %s, %zu kernels: %s", cut, status_name(status), trace_list.count,
+                         trace_error.text);
         }
-        if ((status == STATUS_OK) != (last.text[0] == '\0') || list.skipped != 0 ||
-            (status == STATUS_OK && (strstr(list.remark, "cut off") != NULL) != (cut < length))) {
-            ck_abort_msg("cut at %zu: skipped %s, remark %s", cut, list.first_skipped, list.remark);
+        if ((status == STATUS_OK) != (trace_error.text[0] == '\0') || trace_list.skipped != 0 ||
+            (status == STATUS_OK && (strstr(trace_list.remark, "cut off") != NULL) != (cut < length))) {
+            ck_abort_msg("cut at %zu: skipped %s, remark %s", cut, trace_list.first_skipped, trace_list.remark);
         }
         free(copy);
     }
@@ -82,12 +58,13 @@ START_TEST(what_is_no_trace)
                  {"{\"a\" 3}", "traceEvents"},
                  {"\xff\xfe", "0xff"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        ck_assert_msg(read_bytes(wrong[i].text, strlen(wrong[i].text), false) == STATUS_BAD_DATA, "%s", wrong[i].text);
-        ck_assert_msg(strstr(last.text, wrong[i].reason) != NULL, "%s: %s", wrong[i].text, last.text);
-        ck_assert_str_eq(last.file, "t.json");
+        ck_assert_msg(trace_list_read(wrong[i].text, strlen(wrong[i].text), false) == STATUS_BAD_DATA, "%s",
+                      wrong[i].text);
+        ck_assert_msg(strstr(trace_error.text, wrong[i].reason) != NULL, "%s: %s", wrong[i].text, trace_error.text);
+        ck_assert_str_eq(trace_error.file, "t.json");
     }
-    ck_assert_int_eq(trace_read("/nonexistent/trace.json", &list, &last), STATUS_MISSING);
-    ck_assert_int_eq(trace_read("tests", &list, &last), STATUS_BAD_DATA);
+    ck_assert_int_eq(trace_read("/nonexistent/trace.json", &trace_list, &trace_error), STATUS_MISSING);
+    ck_assert_int_eq(trace_read("tests", &trace_list, &trace_error), STATUS_BAD_DATA);
 }
 END_TEST
 
@@ -119,27 +96,29 @@ START_TEST(bad_events_are_left_out_and_counted)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct text_buffer text = {0};
         text_buffer_append_format(&text, "{\"traceEvents\": [%s, %s, %s]}", KERNEL, bad[i].event, KERNEL);
-        read_text(text.text);
-        ck_assert_msg(list.count == 1 && list.items[0].time.count == 2, "%s: %zu", bad[i].event, list.count);
-        ck_assert_msg(list.skipped == 1, "%s", bad[i].event);
-        ck_assert_msg(strstr(list.first_skipped, bad[i].reason) != NULL && strstr(list.first_skipped, "event 2 at"),
-                      "%s: %s", bad[i].event, list.first_skipped);
+        trace_list_must_read(text.text);
+        ck_assert_msg(trace_list.count == 1 && trace_list.items[0].time.count == 2, "%s: %zu", bad[i].event,
+                      trace_list.count);
+        ck_assert_msg(trace_list.skipped == 1, "%s", bad[i].event);
+        ck_assert_msg(strstr(trace_list.first_skipped, bad[i].reason) != NULL &&
+                          strstr(trace_list.first_skipped, "event 2 at"),
+                      "%s: %s", bad[i].event, trace_list.first_skipped);
         text_buffer_release(&text);
     }
     /* A key twice that is of no account. */
-    read_text("[" EVENT("k", "1", "\"a\": 1, \"a\": 2, \"registers per thread\": 4") "]");
-    ck_assert_uint_eq(list.count, 1);
-    assert_figure(&list.items[0], CLAIM_REGISTERS, 4);
+    trace_list_must_read("[" EVENT("k", "1", "\"a\": 1, \"a\": 2, \"registers per thread\": 4") "]");
+    ck_assert_uint_eq(trace_list.count, 1);
+    assert_figure(&trace_list.items[0], CLAIM_REGISTERS, 4);
 }
 END_TEST
 
 START_TEST(bytes_of_zero)
 {
     static const char text[] = "[" CPU ",\0" KERNEL ",{\"cat\":\"kernel\",\"name\":\"a\0b\"}," KERNEL "]";
-    ck_assert_int_eq(read_bytes(text, sizeof text - 1, false), STATUS_OK);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_ge(list.items[0].time.count, 1);
-    ck_assert_uint_ge(list.skipped, 1);
+    ck_assert_int_eq(trace_list_read(text, sizeof text - 1, false), STATUS_OK);
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_uint_ge(trace_list.items[0].time.count, 1);
+    ck_assert_uint_ge(trace_list.skipped, 1);
 }
 END_TEST
 
@@ -162,10 +141,10 @@ START_TEST(deep_nesting)
         text_buffer_append(&text, "}");
     }
     text_buffer_append(&text, "}, " KERNEL "]");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.skipped, 1);
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "deep"));
+    trace_list_must_read(text.text);
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_uint_eq(trace_list.skipped, 1);
+    ck_assert_ptr_nonnull(strstr(trace_list.first_skipped, "deep"));
     text_buffer_release(&text);
 }
 END_TEST
@@ -186,12 +165,12 @@ START_TEST(events_too_large)
         text_buffer_append(&text, "\"}");
     }
     text_buffer_append(&text, ", " KERNEL "]");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.items[0].time.count, 2);
-    ck_assert_uint_eq(list.skipped, 2);
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "event 3"));
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "larger than 1 MiB"));
+    trace_list_must_read(text.text);
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_uint_eq(trace_list.items[0].time.count, 2);
+    ck_assert_uint_eq(trace_list.skipped, 2);
+    ck_assert_ptr_nonnull(strstr(trace_list.first_skipped, "event 3"));
+    ck_assert_ptr_nonnull(strstr(trace_list.first_skipped, "larger than 1 MiB"));
     text_buffer_release(&text);
 }
 END_TEST
@@ -204,10 +183,10 @@ START_TEST(devices_too_large)
         text_buffer_append_format(&text, "%s{\"id\": %d, \"name\": \"abc\"}", i > 0 ? "," : "", i);
     }
     text_buffer_append(&text, "], \"traceEvents\": [" KERNEL "]}");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.skipped, 1);
-    ck_assert_ptr_nonnull(strstr(list.first_skipped, "deviceProperties"));
+    trace_list_must_read(text.text);
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_uint_eq(trace_list.skipped, 1);
+    ck_assert_ptr_nonnull(strstr(trace_list.first_skipped, "deviceProperties"));
     text_buffer_release(&text);
 }
 END_TEST
@@ -223,9 +202,10 @@ START_TEST(places_of_blocks)
             text_buffer_append(&text, " ");
         }
         text_buffer_append(&text, EVENT("a\\\\", "1", "\"x\": \"}\\\"{\"") "," CPU ",\n" KERNEL "\n," KERNEL "]");
-        read_text(text.text);
-        if (list.count != 2 || list.items[0].time.count != 1 || list.items[1].time.count != 2 || list.skipped != 0) {
-            ck_abort_msg("shift %zu: %zu kernels", shift, list.count);
+        trace_list_must_read(text.text);
+        if (trace_list.count != 2 || trace_list.items[0].time.count != 1 || trace_list.items[1].time.count != 2 ||
+            trace_list.skipped != 0) {
+            ck_abort_msg("shift %zu: %zu kernels", shift, trace_list.count);
         }
     }
     text_buffer_release(&text);
@@ -239,9 +219,9 @@ START_TEST(gzip_whole_and_cut)
 {
     char *text = NULL;
     size_t length;
-    ck_assert_int_eq(file_read_text(RECORDED, 1 << 20, &text, &length, &last), STATUS_OK);
-    ck_assert_int_eq(read_bytes(text, length, false), STATUS_OK);
-    size_t kernels = list.count;
+    ck_assert_int_eq(file_read_text(RECORDED, 1 << 20, &text, &length, &trace_error), STATUS_OK);
+    ck_assert_int_eq(trace_list_read(text, length, false), STATUS_OK);
+    size_t kernels = trace_list.count;
     z_stream stream = {0};
     static unsigned char packed[1 << 20];
     ck_assert_int_eq(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -252,18 +232,18 @@ START_TEST(gzip_whole_and_cut)
     ck_assert_int_eq(deflate(&stream, Z_FINISH), Z_STREAM_END);
     size_t packed_bytes = stream.total_out;
     ck_assert_int_eq(deflateEnd(&stream), Z_OK);
-    ck_assert_int_eq(read_bytes((char *)packed, packed_bytes, false), STATUS_OK);
-    ck_assert_uint_eq(list.count, kernels);
-    ck_assert_str_eq(list.remark, "");
-    ck_assert_int_eq(read_bytes((char *)packed, packed_bytes * 3 / 4, false), STATUS_OK);
-    ck_assert_uint_gt(list.count, 0);
-    ck_assert_ptr_nonnull(strstr(list.remark, "gzip data ends early"));
-    ck_assert_ptr_nonnull(strstr(list.remark, "cut off"));
+    ck_assert_int_eq(trace_list_read((char *)packed, packed_bytes, false), STATUS_OK);
+    ck_assert_uint_eq(trace_list.count, kernels);
+    ck_assert_str_eq(trace_list.remark, "");
+    ck_assert_int_eq(trace_list_read((char *)packed, packed_bytes * 3 / 4, false), STATUS_OK);
+    ck_assert_uint_gt(trace_list.count, 0);
+    ck_assert_ptr_nonnull(strstr(trace_list.remark, "gzip data ends early"));
+    ck_assert_ptr_nonnull(strstr(trace_list.remark, "cut off"));
     packed[packed_bytes - 5] ^= 1; /* its checksum */
-    ck_assert_int_eq(read_bytes((char *)packed, packed_bytes, false), STATUS_OK);
-    ck_assert_uint_eq(list.count, kernels);
-    ck_assert_ptr_nonnull(strstr(list.remark, "damaged"));
-    ck_assert_int_eq(read_bytes("\x1f\x8b\x08garbage", 10, false), STATUS_BAD_DATA);
+    ck_assert_int_eq(trace_list_read((char *)packed, packed_bytes, false), STATUS_OK);
+    ck_assert_uint_eq(trace_list.count, kernels);
+    ck_assert_ptr_nonnull(strstr(trace_list.remark, "damaged"));
+    ck_assert_int_eq(trace_list_read("\x1f\x8b\x08garbage", 10, false), STATUS_BAD_DATA);
     free(text);
 }
 END_TEST
@@ -272,7 +252,7 @@ Suite *suite_trace_damage(void)
 {
     Suite *suite = suite_create("trace_damage");
     TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_checked_fixture(tests, trace_list_setup, trace_list_teardown);
     tcase_add_test(tests, cut_at_every_byte);
     tcase_add_test(tests, what_is_no_trace);
     tcase_add_test(tests, bad_events_are_left_out_and_counted);

@@ -19,36 +19,11 @@
 
 #define EXPECTED "tests/recorded/kineto_kernels.tsv"
 
-static struct kernel_claim_list list;
-static struct error last;
-
-static void setup(void)
-{
-    list = (struct kernel_claim_list){0};
-    last = (struct error){0};
-}
-
-static void teardown(void)
-{
-    kernel_claim_list_release(&list);
-}
-
-static enum status read_bytes(const char *text, size_t length, bool parses_all)
-{
-    return trace_text_read(text, length, parses_all, &list, &last);
-}
-
-static void read_text(const char *text)
-{
-    enum status status = read_bytes(text, strlen(text), false);
-    ck_assert_msg(status == STATUS_OK, "%s: %s", text, last.text);
-}
-
 static double figure(size_t claim, enum claim_figure which)
 {
-    ck_assert_msg(list.items[claim].figures[which].is_known, "%s", claim_figure_name(which));
-    ck_assert_double_eq(list.items[claim].figures[which].low, list.items[claim].figures[which].high);
-    return list.items[claim].figures[which].low;
+    ck_assert_msg(trace_list.items[claim].figures[which].is_known, "%s", claim_figure_name(which));
+    ck_assert_double_eq(trace_list.items[claim].figures[which].low, trace_list.items[claim].figures[which].high);
+    return trace_list.items[claim].figures[which].low;
 }
 
 /* --- recorded ------------------------------------------------------------------------------------------------------
@@ -56,10 +31,10 @@ static double figure(size_t claim, enum claim_figure which)
 
 START_TEST(recorded_trace_as_python_reads_it)
 {
-    ck_assert_msg(trace_read(RECORDED, &list, &last) == STATUS_OK, "%s", last.text);
+    ck_assert_msg(trace_read(RECORDED, &trace_list, &trace_error) == STATUS_OK, "%s", trace_error.text);
     char *text = NULL;
     size_t length, row = 0;
-    ck_assert_int_eq(file_read_text(EXPECTED, 1 << 20, &text, &length, &last), STATUS_OK);
+    ck_assert_int_eq(file_read_text(EXPECTED, 1 << 20, &text, &length, &trace_error), STATUS_OK);
     char *rest = NULL, *line = strtok_r(text, "\n", &rest);
     while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
         unsigned grid[3], block[3], registers, smem, device, launches, event;
@@ -69,8 +44,8 @@ START_TEST(recorded_trace_as_python_reads_it)
                                 &block[0], &block[1], &block[2], &registers, &smem, &device, &launches, &median,
                                 &average, &least, &most, &deviation, &latest, &event, &at),
                          17);
-        ck_assert_uint_lt(row, list.count);
-        const struct kernel_claim *claim = &list.items[row];
+        ck_assert_uint_lt(row, trace_list.count);
+        const struct kernel_claim *claim = &trace_list.items[row];
         ck_assert_str_eq(claim->name, line + at);
         for (int i = 0; i < 3; i++) {
             ck_assert_uint_eq(claim->grid[i], grid[i]);
@@ -94,10 +69,10 @@ START_TEST(recorded_trace_as_python_reads_it)
                                 : fabs(claim->time.deviation_us - deviation) <= 1e-9 * deviation);
         row++;
     }
-    ck_assert_uint_eq(row, list.count);
+    ck_assert_uint_eq(row, trace_list.count);
     ck_assert_uint_gt(row, 10);
-    ck_assert_uint_eq(list.skipped, 0);
-    ck_assert_str_eq(list.remark, "");
+    ck_assert_uint_eq(trace_list.skipped, 0);
+    ck_assert_str_eq(trace_list.remark, "");
     free(text);
 }
 END_TEST
@@ -107,16 +82,16 @@ START_TEST(scanning_and_parsing_agree)
 {
     char *text = NULL;
     size_t length;
-    ck_assert_int_eq(file_read_text(RECORDED, 1 << 20, &text, &length, &last), STATUS_OK);
-    ck_assert_int_eq(read_bytes(text, length, true), STATUS_OK);
-    struct kernel_claim_list parsed = list;
-    list = (struct kernel_claim_list){0};
-    ck_assert_int_eq(read_bytes(text, length, false), STATUS_OK);
-    ck_assert_uint_eq(parsed.count, list.count);
-    for (size_t i = 0; i < list.count; i++) {
-        ck_assert_str_eq(parsed.items[i].name, list.items[i].name);
-        ck_assert_mem_eq(&parsed.items[i].time.count, &list.items[i].time.count, sizeof(struct claim_time) - 8);
-        ck_assert_mem_eq(parsed.items[i].figures, list.items[i].figures, sizeof list.items[i].figures);
+    ck_assert_int_eq(file_read_text(RECORDED, 1 << 20, &text, &length, &trace_error), STATUS_OK);
+    ck_assert_int_eq(trace_list_read(text, length, true), STATUS_OK);
+    struct kernel_claim_list parsed = trace_list;
+    trace_list = (struct kernel_claim_list){0};
+    ck_assert_int_eq(trace_list_read(text, length, false), STATUS_OK);
+    ck_assert_uint_eq(parsed.count, trace_list.count);
+    for (size_t i = 0; i < trace_list.count; i++) {
+        ck_assert_str_eq(parsed.items[i].name, trace_list.items[i].name);
+        ck_assert_mem_eq(&parsed.items[i].time.count, &trace_list.items[i].time.count, sizeof(struct claim_time) - 8);
+        ck_assert_mem_eq(parsed.items[i].figures, trace_list.items[i].figures, sizeof trace_list.items[i].figures);
     }
     kernel_claim_list_release(&parsed);
     free(text);
@@ -165,19 +140,19 @@ START_TEST(any_layout_scanned_and_parsed_agree)
             append_event(&text, &random);
         }
         text_buffer_append(&text, "]");
-        ck_assert_int_eq(read_bytes(text.text, text.length, true), STATUS_OK);
-        struct kernel_claim_list parsed = list;
-        list = (struct kernel_claim_list){0};
-        ck_assert_int_eq(read_bytes(text.text, text.length, false), STATUS_OK);
-        ck_assert_uint_eq(parsed.count, list.count);
-        ck_assert_uint_eq(parsed.skipped, list.skipped);
-        ck_assert_str_eq(parsed.first_skipped, list.first_skipped);
-        for (size_t i = 0; i < list.count; i++) {
-            ck_assert_str_eq(parsed.items[i].name, list.items[i].name);
-            ck_assert_str_eq(parsed.items[i].note, list.items[i].note);
-            ck_assert_mem_eq(parsed.items[i].grid, list.items[i].grid, sizeof list.items[i].grid);
-            ck_assert_mem_eq(parsed.items[i].figures, list.items[i].figures, sizeof list.items[i].figures);
-            ck_assert_mem_eq(&parsed.items[i].time.median_us, &list.items[i].time.median_us, 6 * sizeof(double));
+        ck_assert_int_eq(trace_list_read(text.text, text.length, true), STATUS_OK);
+        struct kernel_claim_list parsed = trace_list;
+        trace_list = (struct kernel_claim_list){0};
+        ck_assert_int_eq(trace_list_read(text.text, text.length, false), STATUS_OK);
+        ck_assert_uint_eq(parsed.count, trace_list.count);
+        ck_assert_uint_eq(parsed.skipped, trace_list.skipped);
+        ck_assert_str_eq(parsed.first_skipped, trace_list.first_skipped);
+        for (size_t i = 0; i < trace_list.count; i++) {
+            ck_assert_str_eq(parsed.items[i].name, trace_list.items[i].name);
+            ck_assert_str_eq(parsed.items[i].note, trace_list.items[i].note);
+            ck_assert_mem_eq(parsed.items[i].grid, trace_list.items[i].grid, sizeof trace_list.items[i].grid);
+            ck_assert_mem_eq(parsed.items[i].figures, trace_list.items[i].figures, sizeof trace_list.items[i].figures);
+            ck_assert_mem_eq(&parsed.items[i].time.median_us, &trace_list.items[i].time.median_us, 6 * sizeof(double));
         }
         kernel_claim_list_release(&parsed);
     }
@@ -243,52 +218,53 @@ START_TEST(objects_arrays_and_order_of_keys)
         "\"cat\"\t:\r\n\"Kernel\"}, {\"dur\":2.5,\"cat\":\"kernel\",\"args\":{" ARGUMENTS
         "},\"name\":\"k\",\"ts\":3}]}"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        read_text(texts[i]);
-        ck_assert_msg(list.count == 1 && list.items[0].time.count == 2, "%zu: %zu", i, list.count);
-        ck_assert_str_eq(list.items[0].name, "k");
-        ck_assert_str_eq(list.items[0].device, "NVIDIA H200");
+        trace_list_must_read(texts[i]);
+        ck_assert_msg(trace_list.count == 1 && trace_list.items[0].time.count == 2, "%zu: %zu", i, trace_list.count);
+        ck_assert_str_eq(trace_list.items[0].name, "k");
+        ck_assert_str_eq(trace_list.items[0].device, "NVIDIA H200");
         ck_assert_double_eq(figure(0, CLAIM_REGISTERS), 64);
-        ck_assert_double_eq(list.items[0].time.median_us, 2.5);
-        ck_assert_uint_eq(list.skipped, 0);
-        ck_assert_str_eq(list.remark, "");
+        ck_assert_double_eq(trace_list.items[0].time.median_us, 2.5);
+        ck_assert_uint_eq(trace_list.skipped, 0);
+        ck_assert_str_eq(trace_list.remark, "");
     }
-    read_text("[" CPU ", " KERNEL "]");
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_str_eq(list.items[0].device, "");
-    ck_assert_uint_eq(list.items[0].arch, 0);
-    read_text("[]");
-    ck_assert_uint_eq(list.count, 0);
-    ck_assert_ptr_nonnull(strstr(list.remark, "no kernels among 0 events"));
-    read_text("[" KERNEL "] and more");
-    ck_assert_ptr_nonnull(strstr(list.remark, "follows the end"));
+    trace_list_must_read("[" CPU ", " KERNEL "]");
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_str_eq(trace_list.items[0].device, "");
+    ck_assert_uint_eq(trace_list.items[0].arch, 0);
+    trace_list_must_read("[]");
+    ck_assert_uint_eq(trace_list.count, 0);
+    ck_assert_ptr_nonnull(strstr(trace_list.remark, "no kernels among 0 events"));
+    trace_list_must_read("[" KERNEL "] and more");
+    ck_assert_ptr_nonnull(strstr(trace_list.remark, "follows the end"));
 }
 END_TEST
 
 START_TEST(strings_with_brackets_quotes_and_escapes)
 {
-    read_text(
+    trace_list_must_read(
         "[{\"cat\": \"python_function\", \"name\": \"} ] \\\" { \\\\\", \"args\": {\"a\": \"}\\\\\\\"}\"}}, " EVENT(
             "f<\\\"}\\\">{lambda()#1}]\\\\ \\u00e9", "1", ARGUMENTS) ", " EVENT("void g<{x}>()", "1", ARGUMENTS) "]");
-    ck_assert_uint_eq(list.count, 2);
-    ck_assert_str_eq(list.items[0].name, "f<\"}\">{lambda()#1}]\\ \xc3\xa9");
-    ck_assert_str_eq(list.items[1].name, "void g<{x}>()");
-    ck_assert_uint_eq(list.skipped, 0);
+    ck_assert_uint_eq(trace_list.count, 2);
+    ck_assert_str_eq(trace_list.items[0].name, "f<\"}\">{lambda()#1}]\\ \xc3\xa9");
+    ck_assert_str_eq(trace_list.items[1].name, "void g<{x}>()");
+    ck_assert_uint_eq(trace_list.skipped, 0);
 }
 END_TEST
 
 /* Writers that forget to escape: quotes in pairs stay within their event, a lone one ends with its line. */
 START_TEST(unescaped_quotes)
 {
-    read_text("[{\"cat\": \"python_function\", \"name\": \"{\"device\": \"cpu\", \"dtype\": \"float32\"}(12): run\"},\n"
-              "{\"cat\": \"user_annotation\", \"name\": \"a \" b\"\n},\n" KERNEL "\n]");
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.items[0].ordinal, 3);
+    trace_list_must_read(
+        "[{\"cat\": \"python_function\", \"name\": \"{\"device\": \"cpu\", \"dtype\": \"float32\"}(12): run\"},\n"
+        "{\"cat\": \"user_annotation\", \"name\": \"a \" b\"\n},\n" KERNEL "\n]");
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_uint_eq(trace_list.items[0].ordinal, 3);
 }
 END_TEST
 
 START_TEST(numbers_that_json_does_not_have)
 {
-    read_text("{\"x\": NaN, \"traceEvents\": [" EVENT(
+    trace_list_must_read("{\"x\": NaN, \"traceEvents\": [" EVENT(
         "k", "2.5",
         "\"blocks per SM\": Infinity, \"External id\": "
         "184467440737095516159, \"warps per SM\": \"inf\", \"a\": -inf, "
@@ -304,10 +280,10 @@ START_TEST(numbers_that_json_does_not_have)
                                                                           ": 8") "," EVENT("k", "-1",
                                                                                            "\"registers per thread\": "
                                                                                            "8") "]}");
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_uint_eq(list.items[0].time.count, 2);
-    ck_assert_double_eq(list.items[0].time.mean_us, 1.75);
-    ck_assert_ptr_nonnull(strstr(list.items[0].note, "2 launches have no duration"));
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_uint_eq(trace_list.items[0].time.count, 2);
+    ck_assert_double_eq(trace_list.items[0].time.mean_us, 1.75);
+    ck_assert_ptr_nonnull(strstr(trace_list.items[0].note, "2 launches have no duration"));
     ck_assert_double_eq(figure(0, CLAIM_REGISTERS), 8);
 }
 END_TEST
@@ -325,10 +301,10 @@ static struct claim_value occupancy_of(const char *smem, const char *blocks, con
             "\"device\": 0, \"grid\": [%s, 1, 1], "
             "\"block\": [128, 1, 1], \"shared memory\": %s, \"est. achieved occupancy %%\": %s") "]}",
         blocks, smem, percent);
-    read_text(text.text);
+    trace_list_must_read(text.text);
     text_buffer_release(&text);
-    ck_assert_uint_eq(list.count, 1);
-    return list.items[0].figures[CLAIM_OCCUPANCY];
+    ck_assert_uint_eq(trace_list.count, 1);
+    return trace_list.items[0].figures[CLAIM_OCCUPANCY];
 }
 
 START_TEST(occupancy_only_where_it_is_evidence)
@@ -339,47 +315,47 @@ START_TEST(occupancy_only_where_it_is_evidence)
     assert_close_rel(known.high, 0.195, TOL_ROUNDING);
     /* Above 48 KiB it is 0 whatever fits; a small grid tells of itself. */
     ck_assert(!occupancy_of("49153", "13200", "0").is_known);
-    ck_assert_ptr_nonnull(strstr(list.items[0].note, "48 KiB"));
+    ck_assert_ptr_nonnull(strstr(trace_list.items[0].note, "48 KiB"));
     ck_assert_double_eq(figure(0, CLAIM_LAUNCH_SMEM), 49153);
     ck_assert(!occupancy_of("1024", "264", "13").is_known);
-    ck_assert_str_eq(list.items[0].note, "");
+    ck_assert_str_eq(trace_list.items[0].note, "");
     ck_assert(!occupancy_of("1024", "13200", "0").is_known);
 }
 END_TEST
 
 START_TEST(newer_occupancy_object)
 {
-    read_text("[" EVENT("k", "1",
-                        "\"shared memory\": 49152, \"occupancy\": {\"activeBlocksPerMultiprocessor\": 4, "
-                        "\"limitingFactors\": \"REGS|SMEM\"}") "]");
+    trace_list_must_read("[" EVENT("k", "1",
+                                   "\"shared memory\": 49152, \"occupancy\": {\"activeBlocksPerMultiprocessor\": 4, "
+                                   "\"limitingFactors\": \"REGS|SMEM\"}") "]");
     ck_assert_double_eq(figure(0, CLAIM_CTAS_PER_SM), 4);
-    read_text("[" EVENT("k", "1",
-                        "\"shared memory\": 50000, \"occupancy\": {\"activeBlocksPerMultiprocessor\": 0, "
-                        "\"blockLimitSharedMem\": 0}") "]");
-    ck_assert(!list.items[0].figures[CLAIM_CTAS_PER_SM].is_known);
-    ck_assert_ptr_nonnull(strstr(list.items[0].note, "48 KiB"));
+    trace_list_must_read("[" EVENT("k", "1",
+                                   "\"shared memory\": 50000, \"occupancy\": {\"activeBlocksPerMultiprocessor\": 0, "
+                                   "\"blockLimitSharedMem\": 0}") "]");
+    ck_assert(!trace_list.items[0].figures[CLAIM_CTAS_PER_SM].is_known);
+    ck_assert_ptr_nonnull(strstr(trace_list.items[0].note, "48 KiB"));
 }
 END_TEST
 
 START_TEST(rocm_has_less)
 {
-    read_text(
+    trace_list_must_read(
         "{\"deviceProperties\": [{\"id\": 3, \"name\": \"AMD Instinct MI300X\", \"computeMajor\": 9, "
         "\"computeMinor\": 4, \"numSms\": 304, \"maxSharedMemoryPerMultiProcessor\": 65536}], \"traceEvents\": [" EVENT(
             "k", "1",
             "\"device\": 3, \"stream\": 0, \"kind\": \"Dispatch\", \"grid\": [4, 1, 1], \"block\": "
             "[64, 1, 1], \"shared memory\": 512") "]}");
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert(!list.items[0].figures[CLAIM_REGISTERS].is_known);
-    ck_assert_str_eq(list.items[0].device, "AMD Instinct MI300X");
-    ck_assert_uint_eq(list.items[0].arch, 0);
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert(!trace_list.items[0].figures[CLAIM_REGISTERS].is_known);
+    ck_assert_str_eq(trace_list.items[0].device, "AMD Instinct MI300X");
+    ck_assert_uint_eq(trace_list.items[0].arch, 0);
     ck_assert_double_eq(figure(0, CLAIM_SM_COUNT), 304);
 }
 END_TEST
 
 START_TEST(launches_that_differ_are_apart)
 {
-    read_text("{\"traceEvents\": [" EVENT(
+    trace_list_must_read("{\"traceEvents\": [" EVENT(
         "k", "1",
         "\"device\": 0, \"registers per thread\": 32, \"shared memory\": 0, "
         "\"grid\": [1,1,1]") "," EVENT("k", "2",
@@ -441,22 +417,22 @@ START_TEST(launches_that_differ_are_apart)
                                                                                                                                                                                                       "7",
                                                                                                                                                                                                       "\"device\": 0, \"registers "
                                                                                                                                                                                                       "per thread\": 32, \"shared memory\": 0, \"grid\": [1,1,1]") "]}");
-    ck_assert_uint_eq(list.count, 6);
-    ck_assert_uint_eq(list.items[0].time.count, 2);
-    ck_assert_double_eq(list.items[0].time.mean_us, 4);
+    ck_assert_uint_eq(trace_list.count, 6);
+    ck_assert_uint_eq(trace_list.items[0].time.count, 2);
+    ck_assert_double_eq(trace_list.items[0].time.mean_us, 4);
     for (size_t i = 1; i < 6; i++) {
-        ck_assert_double_eq(list.items[i].time.median_us, (double)i + 1);
+        ck_assert_double_eq(trace_list.items[i].time.median_us, (double)i + 1);
     }
 }
 END_TEST
 
 START_TEST(latest_is_by_time_not_by_place)
 {
-    read_text("[{\"cat\":\"kernel\",\"name\":\"k\",\"ts\":20,\"dur\":2,\"args\":{}},"
-              "{\"cat\":\"kernel\",\"name\":\"k\",\"ts\":30,\"dur\":3,\"args\":{}},"
-              "{\"cat\":\"kernel\",\"name\":\"k\",\"ts\":10,\"dur\":1,\"args\":{}}]");
-    ck_assert_uint_eq(list.count, 1);
-    ck_assert_double_eq(list.items[0].time.last_us, 3);
+    trace_list_must_read("[{\"cat\":\"kernel\",\"name\":\"k\",\"ts\":20,\"dur\":2,\"args\":{}},"
+                         "{\"cat\":\"kernel\",\"name\":\"k\",\"ts\":30,\"dur\":3,\"args\":{}},"
+                         "{\"cat\":\"kernel\",\"name\":\"k\",\"ts\":10,\"dur\":1,\"args\":{}}]");
+    ck_assert_uint_eq(trace_list.count, 1);
+    ck_assert_double_eq(trace_list.items[0].time.last_us, 3);
 }
 END_TEST
 
@@ -476,8 +452,8 @@ START_TEST(median_of_many_launches)
                                   i > 0 ? ",\n" : "", i, i * 7919U % LAUNCHES);
         if (i == 4001) {
             struct byte_stream *stream = NULL;
-            ck_assert_int_eq(byte_stream_open_memory(text.text, text.length, "part", &stream, &last), STATUS_OK);
-            ck_assert_int_eq(trace_read_stream(stream, "part", false, &list, &last), STATUS_OK);
+            ck_assert_int_eq(byte_stream_open_memory(text.text, text.length, "part", &stream, &trace_error), STATUS_OK);
+            ck_assert_int_eq(trace_read_stream(stream, "part", false, &trace_list, &trace_error), STATUS_OK);
             byte_stream_free(stream);
         }
     }
@@ -486,11 +462,11 @@ START_TEST(median_of_many_launches)
     for (unsigned i = 0; i < 4002; i++) {
         all[i] = i * 7919U % LAUNCHES;
     }
-    ck_assert_uint_eq(list.items[0].time.count, 4002);
-    ck_assert_str_eq(list.items[0].note, "");
-    ck_assert_double_eq(list.items[0].time.median_us, median_in_place(all, 4002));
-    read_text(text.text);
-    const struct claim_time *time = &list.items[0].time;
+    ck_assert_uint_eq(trace_list.items[0].time.count, 4002);
+    ck_assert_str_eq(trace_list.items[0].note, "");
+    ck_assert_double_eq(trace_list.items[0].time.median_us, median_in_place(all, 4002));
+    trace_list_must_read(text.text);
+    const struct claim_time *time = &trace_list.items[0].time;
     ck_assert_uint_eq(time->count, LAUNCHES);
     ck_assert_double_eq_tol(time->mean_us, 10000, 1e-6);
     ck_assert_double_eq(time->minimum_us, 0);
@@ -498,7 +474,7 @@ START_TEST(median_of_many_launches)
     /* Four standard errors of the rank: 4 * 0.5 / sqrt(4096) of all launches. */
     ck_assert_double_eq_tol(time->median_us, 10000, 4 * 0.5 / 64 * LAUNCHES);
     ck_assert_double_eq_tol(time->deviation_us, LAUNCHES / sqrt(12), 0.5);
-    ck_assert_ptr_nonnull(strstr(list.items[0].note, "4096 launches chosen at random"));
+    ck_assert_ptr_nonnull(strstr(trace_list.items[0].note, "4096 launches chosen at random"));
     text_buffer_release(&text);
 }
 END_TEST
@@ -515,9 +491,9 @@ START_TEST(kinds_of_launches_have_a_limit)
                                   i > 0 ? "," : "", i + 1);
     }
     text_buffer_append(&text, "]");
-    read_text(text.text);
-    ck_assert_uint_eq(list.count, TRACE_GROUPS_MAX);
-    ck_assert_ptr_nonnull(strstr(list.remark, "10 launches of further kinds were left out"));
+    trace_list_must_read(text.text);
+    ck_assert_uint_eq(trace_list.count, TRACE_GROUPS_MAX);
+    ck_assert_ptr_nonnull(strstr(trace_list.remark, "10 launches of further kinds were left out"));
     text_buffer_release(&text);
 }
 END_TEST
@@ -526,7 +502,7 @@ Suite *suite_trace_reader(void)
 {
     Suite *suite = suite_create("trace_reader");
     TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_checked_fixture(tests, trace_list_setup, trace_list_teardown);
     tcase_add_test(tests, recorded_trace_as_python_reads_it);
     tcase_add_test(tests, scanning_and_parsing_agree);
     tcase_add_test(tests, any_layout_scanned_and_parsed_agree);
