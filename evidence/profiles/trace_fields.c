@@ -208,10 +208,12 @@ bool trace_fields_value(struct text_span *rest, struct trace_field *field)
     return trace_fields_value_of(rest, first == '{' || first == '[' ? TRACE_FIELD_NESTED : TRACE_FIELD_PLAIN, field);
 }
 
-static bool is_kernel_category(const struct text_span *value)
+bool trace_field_is_kernel(const struct trace_field *field)
 {
+    const char *at = field->value.at;
     /* Capitalised in traces of 2021 and 2022. */
-    return value->end - value->at == 6 && (memcmp(value->at, "kernel", 6) == 0 || memcmp(value->at, "Kernel", 6) == 0);
+    return field->kind == TRACE_FIELD_STRING && !field->has_escape && field->value.end - at == 6 &&
+           (memcmp(at, "kernel", 6) == 0 || memcmp(at, "Kernel", 6) == 0);
 }
 
 enum trace_category trace_event_category(const char *text, size_t length)
@@ -227,8 +229,7 @@ enum trace_category trace_event_category(const char *text, size_t length)
             if (field.kind == TRACE_FIELD_STRING && field.has_escape) {
                 return TRACE_CATEGORY_UNCLEAR;
             }
-            return field.kind == TRACE_FIELD_STRING && is_kernel_category(&field.value) ? TRACE_CATEGORY_KERNEL
-                                                                                        : TRACE_CATEGORY_OTHER;
+            return trace_field_is_kernel(&field) ? TRACE_CATEGORY_KERNEL : TRACE_CATEGORY_OTHER;
         }
     }
     return step == TRACE_FIELDS_END ? TRACE_CATEGORY_OTHER : TRACE_CATEGORY_UNCLEAR;

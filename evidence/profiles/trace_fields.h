@@ -45,6 +45,9 @@ enum trace_category {
     TRACE_CATEGORY_UNCLEAR /* no category in what there is, or it has to be parsed */
 };
 
+/* Whether the value of "cat" is that of a kernel; one with escapes has to be parsed and is none here. */
+bool trace_field_is_kernel(const struct trace_field *field);
+
 /* Of an event's text, possibly only its beginning. The first "cat" counts. */
 enum trace_category trace_event_category(const char *text, size_t length);
 

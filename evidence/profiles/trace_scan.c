@@ -262,8 +262,12 @@ static bool scan_members(struct event_scan *self, struct text_span *rest, bool i
         if (!trace_fields_value(rest, &field) || !take_value(self, role, &field)) {
             return false;
         }
-        /* The category stays part of the literal: a layout is one of kernels. */
-        if (is_argument || !TRACE_FIELD_IS(&field, "cat")) {
+        if (!is_argument && TRACE_FIELD_IS(&field, "cat")) {
+            /* It stays part of the literal: a layout is one of kernels. Here come events, too, whose category is in doubt. */
+            if (!trace_field_is_kernel(&field)) {
+                return false;
+            }
+        } else {
             learn_value(self, role, &field);
         }
     }
