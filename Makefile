@@ -324,9 +324,16 @@ test-python: $(PROGRAM) ## tests of bindings/python, with python3; skipped where
 test-report-browser: $(PROGRAM) ## a report opened in headless Chromium, which is installed for it (90 MB); not part of make test
 	@.ci/install browser || :
 	@OCCAM='$(PROGRAM)' tests/browser/report.sh
-valgrind: need-check $(UNIT_RUNNER) ## unit tests under valgrind
-	@CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_QUICK=1 OMP_NUM_THREADS=1 valgrind -q --leak-check=full \
-	    --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9 $(UNIT_RUNNER)
+# Suites of fits, simulations and whole files take valgrind minutes each; the sanitizers see them anyway.
+VALGRIND_SKIP ?= \
+    arrivals baselines byte_stream calibrated_time calibration_drift calibration_file claim_cases \
+    code_agreement code_loops code_profile csv cta_simulator design effect_judge figure golden_scenario \
+    kernel_fit kernel_resources ledger ledger_seals measure_campaign measured_rows occupancy own_kernels \
+    ptx_listing random scenario scenario_errors search_engine serving_golden serving_simulator smem_rule \
+    step_time_committee step_time_fit text_buffer tuner_results user_command validation
+valgrind: need-check $(UNIT_RUNNER) ## unit tests under valgrind, without the slow ones (VALGRIND_SKIP= for all, half an hour)
+	@TEST_SKIP='$(strip $(VALGRIND_SKIP))' CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_QUICK=1 OMP_NUM_THREADS=1 \
+	    valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9 $(UNIT_RUNNER)
 coverage: ## line coverage of each room over the unit and property tests
 	@$(MAKE) CONFIG=coverage coverage-run
 .PHONY: coverage-run
