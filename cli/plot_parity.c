@@ -30,7 +30,7 @@ static const char *source_text(struct figure_sheet *sheet, const struct plot_pai
         (void)snprintf(skipped, sizeof skipped, " %zu rows without both times are left out.", pairs->skipped);
     return sheet_text(sheet, "%s%s%s; the table's own predictions; drawn %s.%s",
                       pairs->device[0] == '\0' ? "" : "Measured on ", pairs->device,
-                      pairs->device[0] == '\0' ? "device not said" : "", plot_date(sheet), skipped);
+                      pairs->device[0] == '\0' ? "Device not said" : "", plot_date(sheet), skipped);
 }
 
 /* Intervals as bars beneath the points; of many rows, of evenly spread ones. */

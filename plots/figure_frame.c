@@ -98,8 +98,9 @@ void figure_append_caption(struct text_buffer *caption, const struct figure *fig
 {
     text_buffer_append(caption, figure->caption == NULL || options->no_caption ? "" : figure->caption);
     if (found->thinned > 0)
-        text_buffer_append_format(caption, "%sDrawn: %zu of %zu points, with least and most of every run.",
-                                  caption->length > 0 ? " " : "", found->thinned, found->thinned_from);
+        text_buffer_append_format(caption, "%sDrawn: %zu of %zu points, %s.", caption->length > 0 ? " " : "",
+                                  found->thinned, found->thinned_from,
+                                  found->is_cloud ? "evenly chosen" : "with least and most of every run");
     if (figure_is_text(options) && found->shade.lo <= found->shade.hi)
         text_buffer_append_format(caption, "%sDigits: %s, 0 is %.4g, 9 is %.4g.", caption->length > 0 ? " " : "",
                                   figure->shade_label == NULL ? "value" : figure->shade_label, found->shade.lo,

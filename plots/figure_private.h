@@ -20,15 +20,16 @@ struct figure_drawable {
     struct figure_range x, y, y2, shade; /* of the data; then padded: what the axes show */
     size_t points, left_out;
     size_t thinned, thinned_from; /* points drawn of those that series with too many have; 0 = all are drawn */
+    bool is_cloud;                /* thinned ones among them that are no line */
 };
 
 /* figure_survey.c */
 bool figure_point_is_drawable(const struct figure *figure, const struct figure_series *series, size_t i);
 bool figure_marker_is_drawable(const struct figure *figure, const struct figure_marker *marker);
 struct figure_drawable figure_survey(const struct figure *figure);
-/* Whether a point is drawn when a series has too many: of every run of points the first that is least and the first
- * that is most. step: points in a run, 1 = all are drawn. Called for ascending i; the caller keeps *run zero at
- * first. */
+/* Whether a point is drawn when a series has too many: of every run of points of a line the first that is least and the
+ * first that is most; of a cloud of points any two, as the extremes of each run would be a cloud of another shape.
+ * step: points in a run, 1 = all are drawn. Called for ascending i; the caller keeps *run zero at first. */
 struct figure_run {
     size_t end, least, most;
 };

@@ -44,6 +44,15 @@ static void append_text_terminal(struct text_buffer *script, const struct figure
     text_buffer_append(script, block ? "}\n" : "");
 }
 
+/* gnuplot is built with what its packager chose. */
+static void append_terminal_check(struct text_buffer *script, const char *name)
+{
+    text_buffer_append_format(script,
+                              "if (strstrt(GPVAL_TERMINALS, ' %s ') == 0) {\n"
+                              "    print 'this gnuplot has no terminal %s'\n    exit status 4\n}\n",
+                              name, name);
+}
+
 void figure_script_terminal(struct text_buffer *script, const struct figure_options *options, unsigned rows)
 {
     const char *background = figure_theme(options->dark)->background;
@@ -70,6 +79,7 @@ void figure_script_terminal(struct text_buffer *script, const struct figure_opti
             options->narrow ? 16 : 18, background);
         break;
     case FIGURE_OUTPUT_PDF:
+        append_terminal_check(script, "pdfcairo");
         text_buffer_append_format(
             script, "set terminal pdfcairo noenhanced size 9in,6in font 'Sans,13' background rgb '%s'\n", background);
         break;
@@ -77,10 +87,8 @@ void figure_script_terminal(struct text_buffer *script, const struct figure_opti
         append_text_terminal(script, options, rows);
         break;
     case FIGURE_OUTPUT_SIXEL:
-        text_buffer_append_format(script,
-                                  "if (strstrt(GPVAL_TERMINALS, ' sixelgd ') == 0) {\n"
-                                  "    print 'this gnuplot has no terminal sixelgd'\n    exit status 4\n}\n"
-                                  "set terminal sixelgd noenhanced size %d,%d background rgb '%s'\n",
+        append_terminal_check(script, "sixelgd");
+        text_buffer_append_format(script, "set terminal sixelgd noenhanced size %d,%d background rgb '%s'\n",
                                   PIXELS_WIDE, PIXELS_HIGH, background);
         break;
     default:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * What of a figure can be drawn, the ranges of its axes, and which points stand for many. */
 #include <math.h>
+#include <stdint.h>
 
 #include "plots/figure_private.h"
 
@@ -166,6 +167,7 @@ struct figure_drawable figure_survey(const struct figure *figure)
         if (step > 1) {
             found.thinned += kept;
             found.thinned_from += drawable;
+            found.is_cloud = found.is_cloud || series->style == SERIES_STYLE_POINTS;
         }
     }
     for (size_t m = 0; m < figure->marker_count; m++)
@@ -196,6 +198,32 @@ static double high_value(const struct figure_series *series, size_t i)
     return series->y_hi != NULL ? series->y_hi[i] : series->y[i];
 }
 
+/* The first that can be drawn from a place in the run that no pattern in the data follows. */
+static size_t any_point(const struct figure *figure, const struct figure_series *series, size_t begin, size_t end)
+{
+    const uint64_t mixed = ((uint64_t)begin + 1) * 0x9e3779b97f4a7c15U;
+    const size_t length = end - begin, offset = (size_t)((mixed >> 32) % length);
+
+    for (size_t k = 0; k < length; k++)
+        if (figure_point_is_drawable(figure, series, begin + (offset + k) % length))
+            return begin + (offset + k) % length;
+    return series->count;
+}
+
+static void find_extremes(const struct figure *figure, const struct figure_series *series, size_t begin,
+                          struct figure_run *run)
+{
+    run->least = run->most = series->count;
+    for (size_t k = begin; k < run->end; k++) {
+        if (!figure_point_is_drawable(figure, series, k))
+            continue;
+        if (run->least == series->count || low_value(series, k) < low_value(series, run->least))
+            run->least = k;
+        if (run->most == series->count || high_value(series, k) > high_value(series, run->most))
+            run->most = k;
+    }
+}
+
 bool figure_point_is_kept(const struct figure *figure, const struct figure_series *series, size_t i, size_t step,
                           struct figure_run *run)
 {
@@ -203,14 +231,11 @@ bool figure_point_is_kept(const struct figure *figure, const struct figure_serie
         return figure_point_is_drawable(figure, series, i);
     if (i >= run->end) {
         run->end = i + step < series->count ? i + step : series->count;
-        run->least = run->most = series->count;
-        for (size_t k = i; k < run->end; k++) {
-            if (!figure_point_is_drawable(figure, series, k))
-                continue;
-            if (run->least == series->count || low_value(series, k) < low_value(series, run->least))
-                run->least = k;
-            if (run->most == series->count || high_value(series, k) > high_value(series, run->most))
-                run->most = k;
+        if (series->style == SERIES_STYLE_POINTS && run->end - i > 1) {
+            run->least = any_point(figure, series, i, i + (run->end - i) / 2);
+            run->most = any_point(figure, series, i + (run->end - i) / 2, run->end);
+        } else {
+            find_extremes(figure, series, i, run);
         }
     }
     return i == run->least || i == run->most;

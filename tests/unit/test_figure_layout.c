@@ -91,6 +91,41 @@ START_TEST(very_short_axes_have_even_steps_and_long_ones_decades)
 }
 END_TEST
 
+/* Two of every run stand for a cloud as it lies; least and most would make it two. */
+START_TEST(a_thinned_cloud_keeps_its_shape)
+{
+    enum {
+        COUNT = 100000
+    };
+    double *x = calloc(COUNT, sizeof *x), *y = calloc(COUNT, sizeof *y);
+    struct figure_series series = {.label = "s", .count = COUNT, .x = x, .y = y};
+    struct figure figure = figure_of(&series, 1);
+
+    for (size_t i = 0; i < COUNT; i++) {
+        x[i] = (double)i;
+        y[i] = (double)(i * 7919 % 1000);
+    }
+    y[5] = (double)NAN;
+    for (int cloud = 0; cloud < 2; cloud++) {
+        const size_t step = figure_thinning_step(&series);
+        struct figure_run run = {0};
+        size_t kept = 0, middle = 0;
+
+        series.style = cloud ? SERIES_STYLE_POINTS : SERIES_STYLE_LINE;
+        for (size_t i = 0; i < COUNT; i++)
+            if (figure_point_is_kept(&figure, &series, i, step, &run)) {
+                kept++;
+                middle += y[i] > 250.0 && y[i] < 750.0;
+            }
+        ck_assert_uint_eq(kept, FIGURE_POINTS_PER_SERIES_MAX);
+        ck_assert_msg(cloud ? middle > kept * 45 / 100 && middle < kept * 55 / 100 : middle < kept / 100, "%zu",
+                      middle);
+    }
+    free(x);
+    free(y);
+}
+END_TEST
+
 enum {
     TURNS = 9
 };
@@ -250,6 +285,7 @@ Suite *suite_figure_layout(void)
     tcase_add_test(cases, short_logarithmic_axes_are_labelled_at_1_2_5);
     tcase_add_test(cases, an_axis_of_a_rounding_error_ends);
     tcase_add_test(cases, very_short_axes_have_even_steps_and_long_ones_decades);
+    tcase_add_test(cases, a_thinned_cloud_keeps_its_shape);
     tcase_add_test(cases, remarks_lie_beside_the_line_and_each_other);
     tcase_add_test(cases, a_terminal_is_shared_out_whole);
     tcase_add_test(cases, a_signal_leaves_no_part_of_a_file);
