@@ -164,6 +164,16 @@ static enum status check_names(const struct csv_parser *parser, const struct csv
     return status;
 }
 
+/* A header without a comma but with semicolons or tabs is that of a table with other separators. */
+static enum status check_separator(const struct csv_parser *parser, const struct csv_table *table, unsigned line)
+{
+    const char *other = table->column_count == 1 ? strpbrk(table->names[0], ";\t") : NULL;
+    return other == NULL ? STATUS_OK
+                         : error_set_at(parser->error, STATUS_BAD_DATA, parser->name, line, 0,
+                                        "the columns are separated by %s; commas are expected, and points in numbers",
+                                        *other == ';' ? "semicolons" : "tabs");
+}
+
 static enum status parse_header(struct csv_parser *parser, struct csv_table *table)
 {
     skip_empty_lines(parser, true);
@@ -175,6 +185,7 @@ static enum status parse_header(struct csv_parser *parser, struct csv_table *tab
     enum status status = parse_record(parser, &names);
     table->names = names.items;
     table->column_count = names.count;
+    status = status == STATUS_OK ? check_separator(parser, table, line) : status;
     return status == STATUS_OK ? check_names(parser, table, line) : status;
 }
 

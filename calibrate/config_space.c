@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/checked.h"
 #include "base/text_buffer.h"
@@ -66,23 +65,6 @@ enum status config_space_init(struct config_space *space, const struct scenario 
     return STATUS_OK;
 }
 
-static enum status unknown_name(const struct scenario *scenario, const char *name, struct error *error)
-{
-    const char *nearest = NULL;
-    unsigned least = 4; /* further away than that it is another word */
-    for (size_t i = 0; i < scenario_variable_count(scenario); i++) {
-        const char *candidate = scenario_variable_get(scenario, i)->name;
-        const bool begins = strncasecmp(name, candidate, strlen(name)) == 0;
-        const unsigned distance = begins ? 1 : text_distance(name, candidate);
-        if (distance < least) {
-            least = distance;
-            nearest = candidate;
-        }
-    }
-    return error_set(error, STATUS_USAGE, "%s has no knob or workload variable \"%s\"%s%s%s", scenario_name(scenario),
-                     name, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
-}
-
 enum status config_space_parse_names(const struct scenario *scenario, const char *names, uint32_t *indices,
                                      uint32_t *count, struct error *error)
 {
@@ -96,7 +78,7 @@ enum status config_space_parse_names(const struct scenario *scenario, const char
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         const long index = scenario_variable_find(scenario, name);
         if (index < 0) {
-            return unknown_name(scenario, name, error);
+            return scenario_unknown_variable(scenario, name, error);
         }
         if (*count == CONFIG_VARIABLES_MAX) {
             return error_set(error, STATUS_USAGE, "\"%s\" names more than %d variables", names, CONFIG_VARIABLES_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * From measured rows to a calibration: fit, residual process where cross-validation shows that it helps, and intervals
+ * From measured rows to a calibration: fit, residual process unless cross-validation shows that it harms, and intervals
  * stretched until they hold (CAL-1 to CAL-6). Used by `occam calibrate`, `validate`, `propose`. */
 #ifndef OCCAM_CALIBRATE_KERNEL_CALIBRATION_H
 #define OCCAM_CALIBRATE_KERNEL_CALIBRATION_H

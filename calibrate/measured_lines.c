@@ -135,10 +135,12 @@ static enum status bind_columns(struct measured_reader *self, struct binding *bi
         if (binding->variables[i] >= 0 || (variable->value_count == 1 && isfinite(variable->base))) {
             continue;
         }
-        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
-                            "no column '%s', a %s that has no single value in scenario %s%s", variable->name,
-                            variable->is_knob ? "knob" : "workload variable", scenario_name(self->scenario),
-                            near_column(table, variable->name, hint, sizeof hint));
+        return error_set_at(
+            error, STATUS_BAD_DATA, table->file, 1, 0,
+            "no column '%s', a %s that has no single value in scenario %s: add it, with a value in every "
+            "row%s",
+            variable->name, variable->is_knob ? "knob" : "workload variable", scenario_name(self->scenario),
+            near_column(table, variable->name, hint, sizeof hint));
     }
     binding->kernel = csv_column(table, "kernel");
     binding->outcome = csv_column(table, "outcome");

@@ -95,6 +95,12 @@ enum status calibrate_check(const struct calibrate_options *options, const struc
     if (status == STATUS_OK) {
         const char *scenario = options->scenario ? options->scenario : calibration.scenario;
         status = calibrate_inputs_open(&inputs, options, scenario, files, error);
+        if (status == STATUS_MISSING && options->scenario == NULL && inputs.scenario == NULL) {
+            status =
+                error_set(error, status,
+                          "%s was made with the scenario '%s', which is not built in: name its file with --scenario",
+                          options->check, calibration.scenario);
+        }
     }
     if (status == STATUS_OK) {
         calibration_match_rows(&calibration, inputs.scenario, &inputs.rows, &check.match);

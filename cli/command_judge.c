@@ -290,13 +290,24 @@ static enum status judge(const struct judge_options *options, struct judgement *
     return status == STATUS_OK && ledger != NULL ? judgement_keep(judgement, ledger, error) : status;
 }
 
+/* The hypothesis is in it, so it must be there: a name that is mistyped makes no new ledger. */
+static enum status open_ledger(const char *asked, struct ledger **ledger, struct error *error)
+{
+    const enum status status = ledger_place_open(asked, false, ledger, error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    ledger_close(*ledger);
+    return ledger_place_open(asked, true, ledger, error);
+}
+
 static enum status answer(const struct judge_options *options, bool *is_bad, struct error *error)
 {
     struct judgement judgement = {0};
     struct ledger *ledger = NULL;
     struct report report = {0};
     char claim[600];
-    enum status status = options->hypothesis > 0 ? ledger_place_open(options->ledger, true, &ledger, error) : STATUS_OK;
+    enum status status = options->hypothesis > 0 ? open_ledger(options->ledger, &ledger, error) : STATUS_OK;
     if (status == STATUS_OK) {
         status = judge(options, &judgement, ledger, claim, sizeof claim, error);
     }

@@ -270,16 +270,13 @@ static void print_occupancy(const struct question *question, const struct predic
 {
     const struct kernel_case *kernel = &prediction->layer.kernels[first];
     const struct occupancy *occupancy = &prediction->occupancy[first];
-    char percent[QUANTITY_TEXT_SIZE];
+    char percent[QUANTITY_TEXT_SIZE], limiters[LAUNCH_LIMITERS_TEXT_SIZE];
 
     print_smem(question, occupancy);
-    (void)printf("  occupancy       %u CTA%s per SM, %u of %u warps, %s; limited by", occupancy->ctas_per_sm,
-                 occupancy->ctas_per_sm == 1 ? "" : "s", occupancy->warps_per_sm,
-                 question->device->limits.max_warps_per_sm, quantity_percent(occupancy->occupancy_fraction, percent));
-    for (unsigned bit = 0; bit < OCCUPANCY_LIMITER_KINDS; bit++)
-        if ((occupancy->limiters & 1u << bit) != 0)
-            (void)printf(" %s", occupancy_limiter_name(bit));
-    (void)printf(" (%u registers per thread)\n", kernel->launch.registers_per_thread);
+    (void)printf("  occupancy       %u CTA%s per SM, %u of %u warps, %s; limited by %s (%u registers per thread)\n",
+                 occupancy->ctas_per_sm, occupancy->ctas_per_sm == 1 ? "" : "s", occupancy->warps_per_sm,
+                 question->device->limits.max_warps_per_sm, quantity_percent(occupancy->occupancy_fraction, percent),
+                 launch_limiters_text(occupancy->limiters, limiters), kernel->launch.registers_per_thread);
 }
 
 /* Which layer the kernel time is that of: groups of layers have workloads of their own. */
@@ -338,10 +335,10 @@ static void print_answer(const struct question *question, const struct predict_a
             prediction->layer.kernels[first].launch.grid_ctas == 1 ? "" : "s", quantity_number(waves->waves, number),
             (unsigned long long)waves->rounds, waves->rounds == 1 ? "" : "s",
             quantity_percent(waves->tail_ctas == 0 ? 1.0 : (double)waves->tail_ctas / (double)waves->slots, text));
-        (void)printf("  kernel time     %s%s, %s\n",
+        (void)printf("  kernel time     %s%s, %s%s\n",
                      quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, text),
                      scenario_layer_group_count(question->scenario) > 0 ? " per layer" : "",
-                     question->parameters.calibration);
+                     question->calibration != NULL ? "calibration " : "", question->parameters.calibration);
         if (scenario_layer_group_count(question->scenario) > 0)
             print_layer_workload(question);
         if (!isnan(answer->measured_us))

@@ -6,6 +6,7 @@
 
 #include "base/text_buffer.h"
 #include "cli/command.h"
+#include "cli/quantity_text.h"
 #include "cli/search_forms.h"
 #include "cli/search_question.h"
 #include "cli/search_texts.h"
@@ -309,12 +310,13 @@ static void print_conflict(const struct answer *answer)
 static void print_foot(const struct answer *answer)
 {
     const struct search_summary *summary = &answer->summary;
+    char gain[QUANTITY_TEXT_SIZE];
     print_conflict(answer);
     print_again(answer);
     if (summary->has_best) {
         const bool is_less = summary->remaining_gain < answer->search.options.stop_gain;
-        printf("Stop rule: all further runs together are expected to gain %.2g %%, %s %.2g %%%s\n",
-               100 * summary->remaining_gain, is_less ? "less than" : "not less than",
+        printf("Stop rule: all further runs together are expected to gain %s, %s %.2g %%%s\n",
+               quantity_percent(summary->remaining_gain, gain), is_less ? "less than" : "not less than",
                100 * answer->search.options.stop_gain,
                summary->stop ? ": stop"
                : is_less     ? ", but not yet after each of the last five runs: go on"

@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/command_texts.h"
+#include "cli/output_check.h"
 #include "cli/page_report.h"
 
 enum {
@@ -172,7 +173,8 @@ static enum status answer_question(struct question *question, struct curve_optio
     answer->keep = options->keep;
     answer->output = options->output;
     answer->html = html;
-    if (options->keep != NULL)
+    status = output_check(options->output, error);
+    if (status == STATUS_OK && options->keep != NULL)
         status = make_folder(options->keep, error);
     if (status == STATUS_OK)
         status = report_figures_make(answer, error);

@@ -158,7 +158,8 @@ static enum status read_by(const struct question *question, const char *text, co
     }
     for (uint32_t i = 0; i < request->varied_count; i++) {
         if (request->varied[i] == indices[0]) {
-            return error_set(error, STATUS_USAGE, "%s cannot be varied and ranked by", text);
+            return error_set(error, STATUS_USAGE, "--by %s ranks each of its values on its own: leave %s out of --vary",
+                             text, text);
         }
     }
     *by = (long)indices[0];

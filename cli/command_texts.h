@@ -152,7 +152,7 @@ int command_help(int argc, char **argv);
     "                        neighbours then fit, what the predicted time is\n"                                        \
     "  -s, --set NAME=VALUE  set a knob or workload variable of it; repeatable\n"                                      \
     "  --kernel K            this kernel only; the scenario is then about it\n"                                        \
-    "  --device D            judge for this GPU or sm_XX; repeatable. Default: the scenario's, else the claims',\n"    \
+    "  --device D            judge for this GPU or sm_; repeatable. Default: the scenario's, else the claims',\n"      \
     "                        else every compute capability in use\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP   \
     "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP "\n"        \
     "Exit code 1: a conflict changes a conclusion; 0: there is none, or it changes nothing.\n"                         \
@@ -321,7 +321,7 @@ int command_help(int argc, char **argv);
     "MICROBENCHMARKS... [--device D] [--device-file FILE] [-o DEVICE-FILE] | calibrate --list"
 #define CALIBRATE_HELP                                                                                                 \
     "Fits the kernel-time model to measured rows: parameters with their uncertainty, a process on what the\n"          \
-    "model leaves over where cross-validation shows that it helps, and intervals stretched until they hold.\n"         \
+    "model leaves over unless cross-validation shows that it harms, and intervals stretched until they hold.\n"        \
     "MEASUREMENTS are CSV files, of occam measure or foreign: columns called after the scenario's knobs and\n"         \
     "workload variables, and one with the time. Rows that were not learnt from are predicted and scored.\n"            \
     "--design N without measurements prints the N configurations to measure. --check says whether a\n"                 \

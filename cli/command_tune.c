@@ -9,6 +9,7 @@
 #include "calibrate/experiment/tune_store.h"
 #include "calibrate/experiment/user_command.h"
 #include "cli/command.h"
+#include "cli/quantity_text.h"
 #include "cli/search_question.h"
 #include "cli/search_texts.h"
 #include "cli/tune_kernels.h"
@@ -175,7 +176,7 @@ static void show_run(struct tune *tune, const struct search_proposal *proposal, 
             printf("%s (%s)", row->outcome, row->note);
         }
         if (isfinite(row->forecast)) {
-            printf(", foretold %s", number_format_digits(row->forecast, 4, number));
+            printf(", forecast %s", number_format_digits(row->forecast, 4, number));
             printf(" (%s", number_format_digits(row->forecast_lo, 4, number));
             printf(" to %s)", number_format_digits(row->forecast_hi, 4, number));
         }
@@ -350,17 +351,17 @@ static void finish(struct tune *tune, struct report *report)
 static void print_end(const struct tune *tune)
 {
     const struct search_summary *summary = &tune->summary;
-    char text[1024], number[32];
+    char text[1024], number[32], gain[QUANTITY_TEXT_SIZE];
     printf("End: %s.\n", tune->end);
     if (summary->has_best) {
-        printf("Best of %zu runs: %s %s, %s; the best of all with probability %.0f %%\n", summary->runs,
+        printf("Best of %zu run%s: %s %s, %s; the best of all with probability %.0f %%\n", summary->runs,
+               summary->runs == 1 ? "" : "s",
                number_format_digits(search_shown_value(&tune->search, summary->best_value), 4, number),
                tune->search.is_throughput ? "tokens/s" : "us",
                search_config_text(&tune->search, summary->best_config, text, sizeof text),
                100 * summary->best_probability);
-        printf("All further runs together are expected to gain %.2g %%; %zu of %zu forecasts held (%.3g %% meant "
-               "to)\n",
-               100 * summary->remaining_gain, summary->forecasts_inside, summary->forecasts,
+        printf("All further runs together are expected to gain %s; %zu of %zu forecasts held (%.3g %% meant to)\n",
+               quantity_percent(summary->remaining_gain, gain), summary->forecasts_inside, summary->forecasts,
                100 * tune->search.options.interval_level);
     }
 }
@@ -399,6 +400,9 @@ static enum status tune_space(struct question *question, const struct tune_optio
         } else {
             status = report_print(&tune->report, options->question.format, "runs", stdout, error);
         }
+    }
+    if (status == STATUS_OK && tune->runs > 0 && tune->summary.runs == tune->summary.failures) {
+        status = error_set(error, STATUS_TOLERANCE_FAILED, "no run gave a result");
     }
     report_release(&tune->report);
     tune_table_close(tune->table);
@@ -466,7 +470,7 @@ static enum status take_gpu(struct question *question, const char *scenario, con
         return STATUS_OK;
     }
     if (!known || options->question.device != NULL || options->question.device_file != NULL) {
-        (void)fprintf(stderr, "occam: tune: this GPU is a %s; what is foretold is of %s\n", gpu,
+        (void)fprintf(stderr, "occam: tune: this GPU is a %s; the forecasts are for %s\n", gpu,
                       question->device->title);
         return STATUS_OK;
     }

@@ -59,14 +59,39 @@ bool effect_claim_parse(const char *text, enum effect_claim *claim)
     return false;
 }
 
+/* Name and unit of each quantity; a time and a share have their own units. */
+static const struct mechanism_words {
+    const char *name, *unit;
+    const char *(*text)(double value, char out[QUANTITY_TEXT_SIZE]);
+} mechanism_words[MECHANISM_COUNT] = {
+    [MECHANISM_REPLICATION] = {"tile replication", " copies", quantity_number},
+    [MECHANISM_SPILLS] = {"spills", " B per thread and iteration", quantity_number},
+    [MECHANISM_RESIDENCY] = {"residency", " CTAs per SM", quantity_number},
+    [MECHANISM_OCCUPANCY] = {"occupancy", "", quantity_percent},
+    [MECHANISM_WAVES] = {"waves", "", quantity_number},
+    [MECHANISM_BUFFERS] = {"loads in flight", " B per SM", quantity_number},
+    [MECHANISM_WORK] = {"iterations per CTA", "", quantity_number},
+    [MECHANISM_COMBINE] = {"kernels after the first", "", quantity_time},
+};
+
 void hypothesis_mechanism(const struct variant_effect *effect, char *out, size_t out_size)
 {
     struct text_buffer text = {0};
     for (uint32_t i = 0; i < effect->mechanism_count; i++) {
         const struct mechanism *mechanism = &effect->mechanisms[i];
+        const struct mechanism_words *words = &mechanism_words[mechanism->kind];
         char before[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE];
-        text_buffer_append_format(&text, "%s%s %s -> %s", i > 0 ? ", " : "", mechanism_name(mechanism->kind),
-                                  quantity_number(mechanism->base, before), quantity_number(mechanism->variant, after));
+        if (isnan(mechanism->base) && isnan(mechanism->variant)) {
+            text_buffer_append_format(&text, "%s%s unknown", i > 0 ? ", " : "", words->name);
+            continue;
+        }
+        if (mechanism->base == mechanism->variant) { /* here for what the other warp layout would do */
+            text_buffer_append_format(&text, "%s%s depends on the warp layout", i > 0 ? ", " : "", words->name);
+            continue;
+        }
+        text_buffer_append_format(&text, "%s%s %s -> %s%s", i > 0 ? ", " : "", words->name,
+                                  words->text(mechanism->base, before), words->text(mechanism->variant, after),
+                                  words->unit);
     }
     (void)snprintf(out, out_size, "%s", text.text != NULL ? text.text : "");
     text_buffer_release(&text);

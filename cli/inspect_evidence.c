@@ -16,7 +16,8 @@
 enum {
     TABLE_ROWS_MAX = 100,
     NAME_SHOWN = 36,
-    CONFIGURATION_SHOWN = 48
+    CONFIGURATION_SHOWN = 48,
+    NAMES_SHOWN = 5
 };
 
 /* --- which claims --------------------------------------------------------------------------------------------------
@@ -30,6 +31,54 @@ static bool is_asked_for(const struct kernel_claim *claim, const char *kernel, c
                           (code_arch_parse(arch, strlen(arch), &number, &suffix) && number == claim->arch);
     return has_arch && (kernel == NULL || claim_names_equal(claim->name, kernel) ||
                         strcmp(claim_base_name(claim->name, base), kernel) == 0);
+}
+
+struct known_names {
+    const char *items[NAMES_SHOWN]; /* borrowed */
+    size_t count;
+    bool more;
+};
+
+static void add_name(struct known_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->items[i], name) == 0) {
+            return;
+        }
+    }
+    if (names->count < NAMES_SHOWN) {
+        names->items[names->count++] = name;
+    } else {
+        names->more = true;
+    }
+}
+
+/* "; there are a, b, ..." of the kernels in the evidence; "" where there are none. */
+static void describe_names(const struct evidence *evidence, struct text_buffer *out)
+{
+    struct known_names names = {0};
+    for (size_t i = 0; i < evidence->code.count; i++) {
+        add_name(&names, evidence->code.variants[i].kernel.name);
+    }
+    for (size_t i = 0; i < evidence->claims.count; i++) {
+        add_name(&names, evidence->claims.items[i].name);
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        text_buffer_append_format(out, "%s%.60s", i == 0 ? "; there are " : ", ", names.items[i]);
+    }
+    text_buffer_append(out, names.more ? ", ..." : "");
+}
+
+static enum status nothing_about(const struct evidence *evidence, const char *kernel, const char *arch,
+                                 struct error *error)
+{
+    struct text_buffer known = {0};
+    describe_names(evidence, &known);
+    const enum status status =
+        error_set(error, STATUS_USAGE, "nothing here is about kernel %s%s%s%s", kernel != NULL ? kernel : "",
+                  arch != NULL ? " on " : "", arch != NULL ? arch : "", known.text != NULL ? known.text : "");
+    text_buffer_release(&known);
+    return status;
 }
 
 enum status inspect_claims_choose(struct evidence *evidence, const struct inspect_rows *rows, const char *kernel,
@@ -65,10 +114,8 @@ enum status inspect_claims_choose(struct evidence *evidence, const struct inspec
                              file->path, (unsigned long long)file->skipped, file->first_skipped);
         }
     }
-    return kernel == NULL && arch == NULL
-               ? error_set(error, STATUS_NOT_FOUND, "nothing here says anything of a kernel")
-               : error_set(error, STATUS_USAGE, "nothing here is about kernel %s%s%s", kernel != NULL ? kernel : "",
-                           arch != NULL ? " on " : "", arch != NULL ? arch : "");
+    return kernel == NULL && arch == NULL ? error_set(error, STATUS_NOT_FOUND, "nothing here says anything of a kernel")
+                                          : nothing_about(evidence, kernel, arch, error);
 }
 
 void inspect_claims_release(struct inspect_claims *claims)

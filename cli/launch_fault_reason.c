@@ -50,8 +50,8 @@ const char *launch_fault_reason(const struct gpu_limits *limits, const struct ke
         describe_smem(limits, launch, out, out_size);
         break;
     case LAUNCH_FAULT_BARRIERS:
-        (void)snprintf(out, out_size, "%u named barriers per CTA, there are %u", launch->barriers,
-                       limits->named_barriers_per_sm);
+        (void)snprintf(out, out_size, "%u named barriers per CTA, the limit is %d", launch->barriers,
+                       NAMED_BARRIERS_PER_CTA_MAX);
         break;
     case LAUNCH_FAULT_CLUSTER:
         describe_cluster(limits, launch, out, out_size);

@@ -8,6 +8,7 @@
 
 #include "base/text_buffer.h"
 #include "cli/quantity_text.h"
+#include "model/predict/occupancy.h"
 #include "model/predict/smem_rule.h"
 
 /* What ptxas allows for static arrays unless the target is architecture-specific; the same on every GPU. */
@@ -100,4 +101,21 @@ void launch_remarks_print(const struct launch_remarks *remarks)
 {
     for (size_t i = 0; i < remarks->count; i++)
         (void)printf("%sRemark: %s\n", i == 0 ? "\n" : "", remarks->texts[i]);
+}
+
+const char *launch_limiters_text(unsigned limiters, char out[LAUNCH_LIMITERS_TEXT_SIZE])
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (unsigned bit = 0; bit < OCCUPANCY_LIMITER_KINDS; bit++) {
+        const unsigned above = limiters >> bit >> 1;
+
+        if ((limiters >> bit & 1u) != 0)
+            used += (size_t)snprintf(out + used, LAUNCH_LIMITERS_TEXT_SIZE - used, "%s%s", occupancy_limiter_name(bit),
+                                     above == 0                   ? ""
+                                     : (above & (above - 1)) == 0 ? " and "
+                                                                  : ", ");
+    }
+    return out;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What an answer leaves out of a launch, or what the launch asks of its builder: one sentence each. Used by occupancy
- * and predict. */
+ * What an answer leaves out of a launch, or what the launch asks of its builder, one sentence each; what limits its
+ * residency. Used by occupancy, predict and whatif. */
 #ifndef OCCAM_CLI_LAUNCH_REMARKS_H
 #define OCCAM_CLI_LAUNCH_REMARKS_H
 
@@ -10,7 +10,8 @@
 #include "model/describe/kernel_case.h"
 
 enum {
-    LAUNCH_REMARKS_MAX = 5 * KERNELS_PER_LAYER_MAX
+    LAUNCH_REMARKS_MAX = 5 * KERNELS_PER_LAYER_MAX,
+    LAUNCH_LIMITERS_TEXT_SIZE = 96
 };
 
 struct launch_remarks {
@@ -25,6 +26,8 @@ void launch_remarks_add(struct launch_remarks *remarks, const char *kernel, cons
  * not fit into registers (SMEM-11). */
 void launch_remarks_add_loop(struct launch_remarks *remarks, const struct gpu_limits *limits,
                              const struct kernel_case *kernel);
+/* "registers and smem" of the bits of `struct occupancy`.limiters; "" for none. Returns out. */
+const char *launch_limiters_text(unsigned limiters, char out[LAUNCH_LIMITERS_TEXT_SIZE]);
 /* The array `remarks`, empty where nothing applies. */
 void launch_remarks_record(const struct launch_remarks *remarks, struct report *report);
 /* One line each, after an empty line; nothing where nothing applies. */

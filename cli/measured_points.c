@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/csv.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
 #include "evidence/byte_stream.h"
@@ -26,16 +25,36 @@ struct measured_columns {
     long concurrency, tok_s, step_ms, itl_ms;
 };
 
+static long any_column(const struct csv_table *table, const char *const *names, size_t count)
+{
+    long column = -1;
+
+    for (size_t i = 0; i < count && column < 0; i++)
+        column = csv_column(table, names[i]);
+    return column;
+}
+
+long throughput_column(const struct csv_table *table)
+{
+    static const char *const names[] = {"tok_s", "tokens_per_s", "throughput_tokens_per_s", "output_tokens_per_s"};
+
+    return any_column(table, names, sizeof names / sizeof names[0]);
+}
+
 static enum status find_columns(const struct csv_table *table, uint32_t taken, struct measured_columns *columns,
                                 struct error *error)
 {
+    static const char *const step_names[] = {"step_ms", "step_time_ms"};
+
     columns->concurrency = csv_column(table, "concurrency");
-    columns->tok_s = csv_column(table, "tok_s");
-    columns->step_ms = csv_column(table, "step_ms");
+    columns->tok_s = throughput_column(table);
+    columns->step_ms = any_column(table, step_names, sizeof step_names / sizeof step_names[0]);
     columns->itl_ms = columns->step_ms >= 0 ? -1 : csv_column(table, "itl_ms");
     if (columns->concurrency < 0 || (columns->tok_s < 0 && columns->step_ms < 0 && columns->itl_ms < 0))
-        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
-                            "a column concurrency and one of tok_s, step_ms, itl_ms are expected");
+        return error_set_at(
+            error, STATUS_BAD_DATA, table->file, 1, 0,
+            "a column concurrency and one of tok_s (or tokens_per_s), step_ms (or step_time_ms), itl_ms are "
+            "expected");
     if (table->row_count == 0 || table->row_count > SERVING_POINTS_MAX - taken)
         return error_set_at(error, STATUS_BAD_DATA, table->file, 0, 0, "1 to %d measured points are expected, not %zu",
                             SERVING_POINTS_MAX - (int)taken, table->row_count);
@@ -80,15 +99,17 @@ static enum status read_row(const struct csv_table *table, size_t row, const str
                             double tokens_per_step, struct serving_point *point, struct error *error)
 {
     long time_column = columns->step_ms >= 0 ? columns->step_ms : columns->itl_ms;
-    const char *time_name = columns->step_ms >= 0 ? "step_ms" : "itl_ms";
     double time_ms = (double)NAN;
-    enum status status = read_cell(table, row, columns->concurrency, columns->tok_s >= 0 ? "tok_s" : time_name, 1.0,
-                                   &point->concurrency, error);
+    enum status status =
+        read_cell(table, row, columns->concurrency, table->names[columns->tok_s >= 0 ? columns->tok_s : time_column],
+                  1.0, &point->concurrency, error);
 
     if (status == STATUS_OK)
-        status = read_cell(table, row, columns->tok_s, "tok_s", 0.0, &point->throughput_tokens_per_s, error);
+        status = read_cell(table, row, columns->tok_s, columns->tok_s >= 0 ? table->names[columns->tok_s] : "", 0.0,
+                           &point->throughput_tokens_per_s, error);
     if (status == STATUS_OK)
-        status = read_cell(table, row, time_column, time_name, 0.0, &time_ms, error);
+        status =
+            read_cell(table, row, time_column, time_column >= 0 ? table->names[time_column] : "", 0.0, &time_ms, error);
     if (status != STATUS_OK)
         return status;
     point->relative_sigma = 0.0;

@@ -4,6 +4,7 @@
 #ifndef OCCAM_CLI_MEASURED_POINTS_H
 #define OCCAM_CLI_MEASURED_POINTS_H
 
+#include "base/csv.h"
 #include "cli/options.h"
 #include "evidence/serving/serving_results.h"
 #include "model/describe/serving.h"
@@ -14,6 +15,10 @@ struct measured_runs {
     size_t first, count;            /* the series that was taken */
 };
 void measured_runs_release(struct measured_runs *runs);
+
+/* The column of tokens per second of all requests together, by any of the names that occam itself writes or reads;
+ * -1: there is none. */
+long throughput_column(const struct csv_table *table);
 
 /* Points from files and folders into serving->points, at their nominal concurrency, with throughput so that throughput
  * x step time is the batch that ran (Little's law) where that is known. A table is told by its column `concurrency`.

@@ -46,15 +46,20 @@ static const char *configuration_text(const struct question *question, const dou
 
 /* ---- question and answer ----------------------------------------------------------------------------------------- */
 
+/* What the times are those of: a layer of a step, or, where the scenario tells of no layers, its kernels once. */
+static const char *work_text(const struct question *question)
+{
+    return scenario_layer_group_count(question->scenario) > 0 ? "a layer" : "one run";
+}
+
 static void write_question(struct page *page, const struct report_answer *answer)
 {
     const struct question *question = answer->request.question;
     char base[CONFIG_TEXT_SIZE], asked[CONFIG_TEXT_SIZE];
 
     page_section(page, "question", "Question");
-    page_paragraph(page,
-                   "How long does a layer take on %s, what would serving give, and is there a better configuration?",
-                   question->device->title);
+    page_paragraph(page, "How long does %s take on %s%s, and is there a better configuration?", work_text(question),
+                   question->device->title, answer->base.has_step ? ", what would serving give" : "");
     page_paragraph(page, "Base: %s", configuration_text(question, question->base, true, base));
     if (question->knobs_changed || question->workload_changed)
         page_paragraph(page, "Asked: %s", configuration_text(question, question->values, true, asked));
@@ -70,11 +75,23 @@ static const char *limiter_of(const struct layer_time *time, char *out, size_t s
     return out;
 }
 
+/* " (1 to 2)", "" where there is no interval. Returns out. */
+static const char *interval_text(double lo, double hi, char out[2 * QUANTITY_TEXT_SIZE])
+{
+    char from[QUANTITY_TEXT_SIZE], to[QUANTITY_TEXT_SIZE];
+
+    out[0] = '\0';
+    if (isfinite(lo) && isfinite(hi))
+        (void)snprintf(out, 2 * QUANTITY_TEXT_SIZE, " (%.40s to %.40s)", quantity_number(lo, from),
+                       quantity_number(hi, to));
+    return out;
+}
+
 static void write_time(struct page *page, const struct question *question, const char *name,
                        const struct prediction *prediction)
 {
-    char time[QUANTITY_TEXT_SIZE], limiter[128], rate[QUANTITY_TEXT_SIZE], lo[QUANTITY_TEXT_SIZE],
-        hi[QUANTITY_TEXT_SIZE], step[QUANTITY_TEXT_SIZE], level[32];
+    char time[QUANTITY_TEXT_SIZE], limiter[128], rate[QUANTITY_TEXT_SIZE], interval[2 * QUANTITY_TEXT_SIZE],
+        step[QUANTITY_TEXT_SIZE], level[32];
 
     if (!prediction->has_time) {
         page_item(page, "%s cannot run: %s", name,
@@ -82,15 +99,16 @@ static void write_time(struct page *page, const struct question *question, const
         return;
     }
     page_item(
-        page, "%s: a layer takes %s, interval of %s %%; most of it goes to %s.", name,
+        page, "%s: %s takes %s, interval of %s %%; most of it goes to %s.", name, work_text(question),
         quantity_time_interval(prediction->time.time_s, prediction->time.time_lo_s, prediction->time.time_hi_s, time),
         number_format_digits(100.0 * question->level, 4, level),
         limiter_of(&prediction->time, limiter, sizeof limiter));
     if (prediction->has_step)
-        page_item(page, "%s: %s tokens/s (%s to %s) with %g requests, %s per step. Step time: %s.", name,
+        page_item(page, "%s: %s tokens/s%s with %g request%s, %s per step. Step time: %s.", name,
                   quantity_number(prediction->step.throughput_tokens_per_s, rate),
-                  quantity_number(prediction->step.throughput_lo_tokens_per_s, lo),
-                  quantity_number(prediction->step.throughput_hi_tokens_per_s, hi), prediction->concurrency,
+                  interval_text(prediction->step.throughput_lo_tokens_per_s,
+                                prediction->step.throughput_hi_tokens_per_s, interval),
+                  prediction->concurrency, prediction->concurrency == 1.0 ? "" : "s",
                   quantity_time(prediction->step.step_time_s, step), question->step_basis);
     if (prediction->extrapolating)
         page_item(page, "%s extrapolates: %s.", name, prediction->extrapolation);
@@ -138,13 +156,13 @@ static void answer_sentence(struct page *page, const struct report_answer *answe
         page_answer(page, "No time can be told for this configuration: %s.",
                     answer->asked.reason[0] != '\0' ? answer->asked.reason : question->untimed.text);
     else if (question->knobs_changed && answer->asked.has_effect)
-        page_answer(page, "The changed configuration is %s than the base: a layer takes %s.",
+        page_answer(page, "The changed configuration is %s than the base: %s takes %s.",
                     strcmp(whatif_verdict(&answer->asked.effect), "no change") == 0
                         ? "not told apart"
                         : whatif_verdict(&answer->asked.effect),
-                    quantity_time(answer->asked.time.time_s, time));
+                    work_text(question), quantity_time(answer->asked.time.time_s, time));
     else
-        page_answer(page, "A layer takes %s with the base configuration.",
+        page_answer(page, "With the base configuration %s takes %s.", work_text(question),
                     quantity_time_interval(answer->asked.time.time_s, answer->asked.time.time_lo_s,
                                            answer->asked.time.time_hi_s, time));
 }
@@ -165,11 +183,11 @@ static void write_best(struct page *page, const struct report_answer *answer)
 
     if (!answer->has_sweep || sweep->entry_count == 0)
         return;
-    page_item(
-        page, "The best of %" PRIu64 " configurations by prediction: %s, %s per layer (speed against the base: %s).",
-        sweep->space.config_count,
-        configuration_text(answer->request.question, sweep->entries[0].values, false, config),
-        quantity_time(sweep->entries[0].layer.time_s, time), quantity_percent(sweep->entries[0].gain_fraction, gain));
+    page_item(page, "The best of %" PRIu64 " configurations by prediction: %s, %s for %s (speed against the base: %s).",
+              sweep->space.config_count,
+              configuration_text(answer->request.question, sweep->entries[0].values, false, config),
+              quantity_time(sweep->entries[0].layer.time_s, time), work_text(answer->request.question),
+              quantity_percent(sweep->entries[0].gain_fraction, gain));
     if (tie_count(sweep) > 0)
         page_item(page, "%zu of the next %zu are not to be told from it.", tie_count(sweep), sweep->entry_count - 1);
 }
@@ -209,7 +227,8 @@ static void write_sweep_row(struct page *page, const struct question *question, 
     for (size_t i = 0; i < knobs; i++, n++)
         cells[n] = number_format(entry->values[i], texts[n]);
     const double numbers[] = {entry->layer.time_s / SECONDS_PER_US, entry->layer.time_lo_s / SECONDS_PER_US,
-                              entry->layer.time_hi_s / SECONDS_PER_US, 100.0 * entry->gain_fraction};
+                              entry->layer.time_hi_s / SECONDS_PER_US,
+                              quantity_percent_shown(100.0 * entry->gain_fraction)};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++, n++)
         cells[n] = isfinite(numbers[i]) ? number_format_digits(numbers[i], 4, texts[n]) : "-";
     cells[n++] = time_limiter_name(entry->layer.limiter);
@@ -222,6 +241,7 @@ static void write_configurations(struct page *page, const struct report_answer *
     const struct question *question = answer->request.question;
     const struct sweep_result *sweep = &answer->sweep;
     const char *headings[SCENARIO_KNOBS_MAX + 8];
+    char caption[80];
     size_t n = 0;
 
     page_section(page, "configurations", "Configurations");
@@ -239,7 +259,8 @@ static void write_configurations(struct page *page, const struct report_answer *
     headings[n++] = "gain %";
     headings[n++] = "limiter";
     headings[n++] = "remark";
-    page_table(page, "Configurations with the least predicted time of a layer", headings, n);
+    (void)snprintf(caption, sizeof caption, "Configurations with the least predicted time of %s", work_text(question));
+    page_table(page, caption, headings, n);
     for (size_t i = 0; i < sweep->entry_count; i++) {
         char rank[32];
 

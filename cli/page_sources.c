@@ -75,7 +75,7 @@ void report_write_sources(struct page *page, const struct report_answer *answer)
     page_paragraph(page, "Of %d model parameters %zu are fitted and %zu assumed (%s). The step-time law: %s.",
                    PARAMETER_COUNT, counts[INPUT_SOURCE_FITTED], counts[INPUT_SOURCE_ASSUMED],
                    question->parameters.calibration, question->step_basis);
-    page_table(page, "The kernels of a layer, as asked", source_headings, 4);
+    page_table(page, "The kernels, as asked", source_headings, 4);
     write_launch_sources(page, &answer->asked);
     page_table_end(page);
     page_table(page, "Model parameters", source_headings, 4);

@@ -90,10 +90,15 @@ const char *quantity_number(double value, char out[QUANTITY_TEXT_SIZE])
     return strcpy(out, number_format_digits(value, fabs(value) >= 100.0 ? 4 : 3, digits));
 }
 
+double quantity_percent_shown(double percent)
+{
+    return fabs(percent) < 1.0 ? round(100.0 * percent) / 100.0 + 0.0 : percent;
+}
+
 const char *quantity_percent(double fraction, char out[QUANTITY_TEXT_SIZE])
 {
     char digits[32];
-    double percent = 100.0 * fraction;
+    double percent = quantity_percent_shown(100.0 * fraction);
 
     if (!isfinite(fraction))
         return strcpy(out, "unknown");

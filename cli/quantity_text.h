@@ -19,6 +19,8 @@ const char *quantity_time(double seconds, char out[QUANTITY_TEXT_SIZE]);
 const char *quantity_time_interval(double seconds, double lo_s, double hi_s, char out[QUANTITY_TEXT_SIZE]);
 /* value with 3 or more significant digits, so that whole numbers up to 9999 stay whole; "unknown" for NaN. */
 const char *quantity_number(double value, char out[QUANTITY_TEXT_SIZE]);
+/* A percentage as it is shown: below 1 to the hundredth, so that 0.0000768 is 0 and never "7.68e-05". */
+double quantity_percent_shown(double percent);
 /* "8.3 %" from 0.0833; "unknown" for NaN. Returns out. */
 const char *quantity_percent(double fraction, char out[QUANTITY_TEXT_SIZE]);
 /* A change in percent to a tenth, for %+.1f: never "-0.0". */

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
+#include "cli/quantity_text.h"
 #include "evidence/json_writer.h"
 
 enum event_kind {
@@ -169,6 +170,16 @@ static bool is_null(const struct report_event *event)
            (event->kind == EVENT_NUMBER && !isfinite(event->number));
 }
 
+/* As a person reads it: percentages, which keys tell by their ending, not below the hundredth. */
+static double shown_number(const struct report_event *event)
+{
+    static const char ending[] = "_percent";
+    const size_t length = event->key != NULL ? strlen(event->key) : 0, tail = sizeof ending - 1;
+
+    return length >= tail && strcmp(event->key + length - tail, ending) == 0 ? quantity_percent_shown(event->number)
+                                                                             : event->number;
+}
+
 /* digits 0: exact. */
 static void append_value(struct text_buffer *buffer, const struct report_event *event, int digits)
 {
@@ -179,7 +190,7 @@ static void append_value(struct text_buffer *buffer, const struct report_event *
     if (event->kind == EVENT_STRING)
         text_buffer_append(buffer, event->text);
     else if (event->kind == EVENT_NUMBER)
-        text_buffer_append(buffer, digits > 0 ? number_format_digits(event->number, digits, number)
+        text_buffer_append(buffer, digits > 0 ? number_format_digits(shown_number(event), digits, number)
                                               : number_format(event->number, number));
     else if (event->kind == EVENT_INTEGER)
         text_buffer_append_format(buffer, "%lld", (long long)event->integer);

@@ -10,6 +10,7 @@
 #include "base/csv.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
+#include "cli/measured_points.h"
 #include "cli/prediction.h"
 
 enum {
@@ -233,7 +234,7 @@ static enum status find_columns(const struct search_question *self, const struct
     columns->forecast_hi = csv_column(table, "forecast_hi");
     columns->value = csv_column(table, search_value_name(self));
     if (columns->value < 0 && self->is_throughput) {
-        columns->value = csv_column(table, "tok_s");
+        columns->value = throughput_column(table);
     }
     return columns->value >= 0
                ? STATUS_OK
@@ -275,7 +276,7 @@ static enum status row_value(const struct search_question *self, const struct cs
     return status;
 }
 
-/* What was foretold, if anything: a larger throughput is a smaller value. */
+/* What was forecast, if anything: a larger throughput is a smaller value. */
 static void row_forecast(const struct search_question *self, const struct csv_table *table, size_t row,
                          const struct run_columns *columns, struct search_run *run)
 {

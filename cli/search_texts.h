@@ -62,7 +62,8 @@ int command_tune(int argc, char **argv);
     "before its run and each result after it; the same command goes on from there after any interruption.\n"           \
     "Without --run and --replay the verification kernel that the scenario describes is measured on the GPU\n"          \
     "here, as `occam measure` does it; only what can be built and launched is proposed. --record or --ledger\n"        \
-    "keeps a search; our own kernels always have a ledger, and rows with all samples in --output.\n"                   \
+    "keeps a search; our own kernels always have a ledger, and rows with all samples in --output. The exit code is\n"  \
+    "1 when no run gave a result.\n"                                                                                   \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --run COMMAND         is given to /bin/sh with every {name} replaced by the value of that knob or\n"            \

@@ -10,6 +10,7 @@
 #include "base/statistics.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
+#include "cli/output_check.h"
 #include "cli/quantity_text.h"
 #include "cli/question.h"
 #include "cli/report.h"
@@ -328,6 +329,8 @@ static enum status answer_request(const struct cta_request *request, const char 
     struct question question = {0};
     struct cta_answer answer = {.request = request, .question = &question};
     enum status status = question_open(&question, scenario, &request->question, error);
+    if (status == STATUS_OK)
+        status = output_check(request->timeline, error);
     if (status == STATUS_OK)
         status = find_layer(&question, &answer, error);
     if (status == STATUS_OK && answer.feasible)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/output_check.h"
 #include "cli/simulate.h"
 #include "evidence/serving/request_trace.h"
 
@@ -112,7 +113,9 @@ static enum status answer_question(struct serving_setup *setup, struct error *er
 
     if (answers == NULL)
         return error_set(error, STATUS_NO_MEMORY, "memory ran out for the runs");
-    status = run_seeds(setup, answers, error);
+    status = output_check(setup->options.queue, error);
+    if (status == STATUS_OK)
+        status = run_seeds(setup, answers, error);
     if (status == STATUS_OK && setup->options.queue != NULL)
         status = serving_queue_write(&answers[0].result, setup->options.queue, error);
     if (status == STATUS_OK)

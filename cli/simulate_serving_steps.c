@@ -68,7 +68,7 @@ static enum status use_variant(struct serving_step_times *times, const struct th
         times->batches[times->count] = curve->points[i].concurrency;
         times->times_s[times->count++] = curve->points[i].variant.step_time_s;
         if (!isfinite(curve->points[i].variant.step_time_s))
-            return error_set(error, STATUS_DOMAIN, "the changed configuration has no step time for %g requests",
+            return error_set(error, STATUS_DOMAIN, "the changed configuration has no step time for a batch of %g",
                              curve->points[i].concurrency);
     }
     return STATUS_OK;

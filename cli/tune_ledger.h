@@ -16,7 +16,7 @@ struct tune_ledger {
 /* Opens the file. Close with ledger_close(tune->ledger). */
 MUST_CHECK enum status tune_ledger_open(struct tune_ledger *tune, const char *path, const struct question *question,
                                         const char *source, struct error *error);
-/* Tells the engine of the runs in the ledger that came from the same source and scenario, with what was foretold of
+/* Tells the engine of the runs in the ledger that came from the same source and scenario, with what was forecast of
  * each; those of another workload or outside of the space are counted and left (search->read_runs, other_runs). Other
  * tunes' rows in the same file are not touched. */
 MUST_CHECK enum status tune_ledger_read(struct tune_ledger *tune, struct search_question *search, struct error *error);

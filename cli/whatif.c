@@ -118,7 +118,8 @@ enum status whatif_make(struct question *question, const struct number_list *con
     whatif->feasible = true;
     if (!question->knobs_changed && !question->workload_changed) {
         return error_set(error, STATUS_USAGE,
-                         "nothing differs from the base configuration; change a knob with -s name=value");
+                         "nothing differs from the base configuration at the same concurrency; change a knob with -s "
+                         "name=value");
     }
     const size_t count = choose_concurrencies(question, concurrencies, list);
     if (count > WHATIF_ROWS_MAX) {

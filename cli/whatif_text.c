@@ -6,6 +6,7 @@
 
 #include "base/text_buffer.h"
 #include "base/units.h"
+#include "cli/launch_remarks.h"
 #include "cli/quantity_text.h"
 #include "cli/whatif.h"
 
@@ -23,8 +24,8 @@ static void print_heading(const struct question *question)
             separator = ", ";
         }
     }
-    printf("\n%s on %s, %s\n\n", scenario_name(question->scenario), question->device->title,
-           question->parameters.calibration);
+    printf("\n%s on %s, %s%s\n\n", scenario_name(question->scenario), question->device->title,
+           question->calibration != NULL ? "calibration " : "", question->parameters.calibration);
 }
 
 static bool same_verdict(const struct whatif *whatif, size_t i, size_t j)
@@ -166,27 +167,18 @@ static void print_mechanism(const struct mechanism *m)
     }
 }
 
-static void print_limiters(unsigned limiters)
-{
-    for (unsigned bit = 0; bit < OCCUPANCY_LIMITER_KINDS; bit++) {
-        if (limiters & 1u << bit) {
-            printf(" %s", occupancy_limiter_name(bit));
-        }
-    }
-}
-
 static void print_residency(const struct whatif_row *row)
 {
     const struct occupancy *base = &row->base.occupancy[prediction_first_kernel(&row->base.layer)];
     const struct occupancy *variant = &row->variant.occupancy[prediction_first_kernel(&row->variant.layer)];
     const char *ctas = variant->ctas_per_sm == 1 ? "CTA" : "CTAs";
+    char limiters[LAUNCH_LIMITERS_TEXT_SIZE];
     if (base->ctas_per_sm == variant->ctas_per_sm) {
         printf("  residency: %u %s per SM before and after, limited by", variant->ctas_per_sm, ctas);
     } else {
         printf("  residency: %u -> %u %s per SM, limited by", base->ctas_per_sm, variant->ctas_per_sm, ctas);
     }
-    print_limiters(variant->limiters);
-    printf(".\n");
+    printf(" %s.\n", launch_limiters_text(variant->limiters, limiters));
     if (base->occupancy_fraction == variant->occupancy_fraction) {
         return;
     }
@@ -216,7 +208,7 @@ static void print_share(const struct whatif *whatif)
         return;
     }
     printf(
-        "\nUnknown: the base kernels' share of the step. At %g requests it is drawn between %.1f and %.0f %% (%g %%\n"
+        "\nUnknown: the base kernels' share of the step. In a batch of %g it is drawn between %.1f and %.0f %% (%g %%\n"
         "interval); end-to-end figures alone cannot narrow it. Measuring it (one timing of the kernel in its base\n"
         "configuration, or its share in a trace) is the one run that would: were it %.1f %%, the interval would "
         "shrink\n"
@@ -278,8 +270,9 @@ static void print_ratios(const struct whatif *whatif, const struct variant_effec
     char before[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE];
     const size_t groups = scenario_layer_group_count(scenario);
     for (size_t g = 0; g < groups; g++) {
-        printf("  %g layers with %s: %s -> %s%s\n", scenario_layer_group_layers(scenario, g),
-               scenario_layer_group_text(scenario, g), quantity_time(effect->group_base_s[g], before),
+        const char *workload = scenario_layer_group_text(scenario, g);
+        printf("  %g layers%s%s: %s -> %s%s\n", scenario_layer_group_layers(scenario, g),
+               workload[0] == '\0' ? "" : " with ", workload, quantity_time(effect->group_base_s[g], before),
                quantity_time(effect->group_variant_s[g], after),
                groups > 1 && g == effect->leading_group ? "  <- moves the step most; what follows is about these" : "");
     }
@@ -287,7 +280,8 @@ static void print_ratios(const struct whatif *whatif, const struct variant_effec
     if (isfinite(effect->other_layout_ratio) && fabs(effect->other_layout_ratio - effect->central_ratio) > 0.005) {
         printf("; x %.2f if the compiler lays all warps along M", effect->other_layout_ratio);
     }
-    printf(".\n    The table's figure also draws parameters, spills and time that the description does not explain.\n");
+    printf(".\n    That is the description alone; the interval above also draws parameters, spills and unexplained "
+           "time.\n");
 }
 
 void whatif_print(const struct whatif *whatif)

@@ -50,10 +50,7 @@ static enum status no_such_scenario(const char *name, struct error *error)
     }
     scenario_near_names(names, count, name, near, sizeof near);
     if (near[0] == '\0' && count > 0) {
-        size_t length = (size_t)snprintf(near, sizeof near, "; shipped are");
-        for (size_t i = 0; i < count && length < sizeof near - 70; i++) {
-            length += (size_t)snprintf(near + length, sizeof near - length, "%s %s", i > 0 ? "," : "", names[i]);
-        }
+        scenario_list_names(names, count, "shipped are", near, sizeof near);
     }
     return error_set(error, STATUS_MISSING, "there is no file and no shipped scenario '%.200s'%s", name, near);
 }
@@ -382,6 +379,21 @@ static bool is_whole(const struct scenario_variable *variable)
     return whole;
 }
 
+enum status scenario_unknown_variable(const struct scenario *scenario, const char *name, struct error *error)
+{
+    const char *names[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX];
+    char near[256];
+    for (uint32_t i = 0; i < scenario->variable_count; i++) {
+        names[i] = scenario->variables[i].name;
+    }
+    scenario_near_names(names, scenario->variable_count, name, near, sizeof near);
+    if (near[0] == '\0') {
+        scenario_list_names(names, scenario->variable_count, "there are", near, sizeof near);
+    }
+    return error_set(error, STATUS_USAGE, "the scenario %s has no knob or workload variable '%s'%s", scenario->name,
+                     name, near);
+}
+
 enum status scenario_set_value(const struct scenario *scenario, const char *assignment, bool free_values,
                                double *values, struct error *error)
 {
@@ -393,14 +405,7 @@ enum status scenario_set_value(const struct scenario *scenario, const char *assi
     snprintf(name, sizeof name, "%.*s", (int)(equals - assignment < 64 ? equals - assignment : 64), assignment);
     long index = scenario_variable_find(scenario, name);
     if (index < 0) {
-        const char *names[SCENARIO_KNOBS_MAX + SCENARIO_WORKLOAD_MAX];
-        char near[256];
-        for (uint32_t i = 0; i < scenario->variable_count; i++) {
-            names[i] = scenario->variables[i].name;
-        }
-        scenario_near_names(names, scenario->variable_count, name, near, sizeof near);
-        return error_set(error, STATUS_USAGE, "the scenario %s has no knob or workload variable '%s'%s", scenario->name,
-                         name, near);
+        return scenario_unknown_variable(scenario, name, error);
     }
     double value;
     if (number_parse(equals + 1, &value) != STATUS_OK) {

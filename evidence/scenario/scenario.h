@@ -76,6 +76,8 @@ size_t scenario_knob_count(const struct scenario *scenario);
 const struct scenario_variable *scenario_variable_get(const struct scenario *scenario, size_t index);
 /* Index by name, or -1. */
 long scenario_variable_find(const struct scenario *scenario, const char *name);
+/* STATUS_USAGE, naming the variables whose names are near, else all that there are. */
+enum status scenario_unknown_variable(const struct scenario *scenario, const char *name, struct error *error);
 size_t scenario_let_count(const struct scenario *scenario);
 const char *scenario_let_name(const struct scenario *scenario, size_t index);
 size_t scenario_kernel_count(const struct scenario *scenario);

@@ -85,7 +85,9 @@ static enum status evaluate_rule(struct scenario_evaluator *evaluator, const str
     struct smem_rule_result result = {0};
     enum status status = smem_rule_apply(formula->rule_name, &input, &result, error);
     if (status == STATUS_OK && result.quality == SMEM_RULE_UNKNOWN) {
-        status = error_set(error, STATUS_DOMAIN, "the SMEM rule %s does not cover compute capability %u.%u",
+        status = error_set(error, STATUS_DOMAIN,
+                           "the SMEM rule %s does not cover compute capability %u.%u: write the bytes as a number, an "
+                           "expression or a table of compiled kernels",
                            formula->rule_name, limits->cc_major, limits->cc_minor);
     }
     *value = (double)result.smem_bytes; /* 0 after an error */

@@ -176,6 +176,8 @@ MUST_CHECK enum status reader_new_name(const struct scenario_reader *reader, con
                                        const char *what);
 /* Up to four of names[0..count) near to `name`: "; near names: a, b" or "". */
 void scenario_near_names(const char *const *names, size_t count, const char *name, char *out, size_t out_size);
+/* "; INTRO a, b, c" of as many names as fit. */
+void scenario_list_names(const char *const *names, size_t count, const char *intro, char *out, size_t out_size);
 
 /* --- scenario_formula.c ------------------------------------------------------------------------------------------- */
 

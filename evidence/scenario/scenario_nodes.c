@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text_buffer.h"
 #include "evidence/scenario/scenario_internal.h"
@@ -30,7 +31,9 @@ void scenario_near_names(const char *const *names, size_t count, const char *nam
     out[0] = '\0';
     for (unsigned distance = 0; distance <= limit; distance++) {
         for (size_t i = 0; i < count && taken < 4; i++) {
-            if (text_distance(names[i], name) == distance && length < out_size) {
+            /* cut short: as good as one letter off */
+            const bool begins = name[0] != '\0' && strncasecmp(names[i], name, strlen(name)) == 0;
+            if ((begins ? 1 : text_distance(names[i], name)) == distance && length < out_size) {
                 int written =
                     snprintf(out + length, out_size - length, "%s%s", taken > 0 ? ", " : "; near names: ", names[i]);
                 length += written > 0 ? (size_t)written : 0;
@@ -40,17 +43,23 @@ void scenario_near_names(const char *const *names, size_t count, const char *nam
     }
 }
 
+void scenario_list_names(const char *const *names, size_t count, const char *intro, char *out, size_t out_size)
+{
+    size_t length = (size_t)snprintf(out, out_size, "; %s", intro);
+    for (size_t i = 0; i < count && length + SCENARIO_NAME_LENGTH_MAX + 8 < out_size; i++) {
+        const int written =
+            snprintf(out + length, out_size - length, "%s %.*s", i > 0 ? "," : "", SCENARIO_NAME_LENGTH_MAX, names[i]);
+        length += written > 0 ? (size_t)written : 0;
+    }
+}
+
 static enum status unknown_key(const struct scenario_reader *reader, const struct yaml_node *child, const char *what,
                                const char *const *keys, size_t count)
 {
     char near[256];
     scenario_near_names(keys, count, child->key, near, sizeof near);
     if (near[0] == '\0') {
-        size_t length = (size_t)snprintf(near, sizeof near, "; known are");
-        for (size_t i = 0; i < count && length < sizeof near - 40; i++) {
-            int written = snprintf(near + length, sizeof near - length, "%s %s", i > 0 ? "," : "", keys[i]);
-            length += written > 0 ? (size_t)written : 0;
-        }
+        scenario_list_names(keys, count, "known are", near, sizeof near);
     }
     return error_set_at(reader->error, STATUS_BAD_DATA, reader->scenario->path, child->key_line, child->key_column,
                         "unknown key '%.64s' in %s%s", child->key, what, near);

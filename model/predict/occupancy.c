@@ -57,11 +57,6 @@ static inline uint32_t count_warps(uint32_t threads)
     return threads / WARP_THREADS + (threads % WARP_THREADS != 0);
 }
 
-/* PTX names barriers 0 to 15 in every CTA, on every architecture. */
-enum {
-    NAMED_BARRIERS_PER_CTA_MAX = 16
-};
-
 /* OCC-2. The smallest listed size of at least `bytes`; all of the SM's SMEM where none is listed. */
 static uint64_t carveout_at_least(const struct gpu_limits *limits, uint64_t bytes)
 {

@@ -19,7 +19,8 @@ enum occupancy_limiter {
 };
 enum {
     OCCUPANCY_LIMITER_KINDS = 6,
-    OCCUPANCY_NO_LIMIT = INT32_MAX
+    OCCUPANCY_NO_LIMIT = INT32_MAX,
+    NAMED_BARRIERS_PER_CTA_MAX = 16 /* PTX names barriers 0 to 15 in every CTA, on every architecture */
 };
 /* "warps", "ctas", "registers", "smem", "barriers", "cluster" for bit number 0..5; static. */
 const char *occupancy_limiter_name(unsigned bit);

@@ -152,9 +152,11 @@ enum status time_model_supports(const struct time_model *model, const struct ker
     for (uint32_t i = 0; i < kernel->loop.mma_count; i++) {
         const enum number_format format = kernel->loop.mma[i].format;
         if (kernel->loop.mma[i].warpgroup && !(model->limits->has_wgmma || model->limits->has_tcgen05)) {
-            return error_set(error, STATUS_MISSING,
-                             "kernel %s: device %s has neither wgmma nor tcgen05, so no warpgroup product",
-                             kernel->name, model->device_name);
+            return error_set(
+                error, STATUS_MISSING,
+                "kernel %s: device %s has neither wgmma nor tcgen05, so no warpgroup product; 'warpgroup: 0' is "
+                "mma.sync",
+                kernel->name, model->device_name);
         }
         if (!(model->warpgroup_flop_per_s_per_sm[format] > 0)) {
             return error_set(error, STATUS_MISSING, "kernel %s: device %s states no %s tensor rate", kernel->name,

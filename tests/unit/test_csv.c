@@ -85,6 +85,8 @@ static const struct {
     {"# only\n\n", "t.csv:3: a header line with column names is expected, the file has none"},
     {"a,b\n1,2\n1\n", "t.csv:3: 1 fields where the header has 2 columns"},
     {"a,b\n1,2,3\n", "t.csv:2: 3 fields where the header has 2 columns"},
+    {"a;b\n1;2\n", "t.csv:1: the columns are separated by semicolons; commas are expected, and points in numbers"},
+    {"# x\na\tb\n", "t.csv:2: the columns are separated by tabs; commas are expected, and points in numbers"},
     {"a,b,a\n", "t.csv:1: the header names column 'a' twice"},
     {"# x\na,,b\n", "t.csv:2: a column of the header has no name"},
     {"a,b\n1,\"open\nmore\n", "t.csv:2:3: the quote that opens here is never closed"},

@@ -28,6 +28,9 @@ try judge a.csv none.csv
 try judge a.csv a2.csv --claim bigger
 try judge a.csv a2.csv --by tokens
 try judge a.csv a2.csv --hypothesis 1
+ls ledger.sqlite 2> /dev/null
+try hypothesis "raises" --scenario dsv4-flash-sparse-decode --change num_warps=8 --concurrency 1 | head -n 1 | cut -c 1-12
+try judge a.csv a2.csv --hypothesis 7
 try judge a.csv a.csv --power
 echo "-- the same file twice; options of the other form"
 try judge a.csv a.csv

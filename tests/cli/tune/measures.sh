@@ -9,7 +9,7 @@ tune() { "$OCCAM" tune $shape --stop-gain 0 --device-backend fake --sample-time 
 tune --runs 4 > out
 echo "exit $?"
 cat err
-grep -c ', foretold ' out
+grep -c ', forecast ' out
 tail -n +2 measurements/gqa_decode.csv | cut -d, -f11 | sort | uniq -c
 "$OCCAM" ledger check | sed 's|.*/||' | grep -v "^last seal"
 "$OCCAM" ledger export --table run --format json | grep -c '"provenance": "fake device 0000000000000007, driver unknown, .* cold inputs; seal [0-9a-f]\{64\}; gqa_decode block_n='
@@ -25,7 +25,7 @@ tune --runs 2 | grep -c 'runs from before'
 # faults
 for fault in crash@2 hang@2 launch-failure@2 wrong@2; do
     tune --runs 3 --output "$fault" --ledger "$fault.sqlite" --fake-fault $fault --config-limit 500ms > out
-    echo "$fault exit $?: $(grep -c ', foretold ' out) runs, $(sed -n 's/.*: \(failed\|timeout\) (\([^)]*\)).*/\1: \2/p' out)"
+    echo "$fault exit $?: $(grep -c ', forecast ' out) runs, $(sed -n 's/.*: \(failed\|timeout\) (\([^)]*\)).*/\1: \2/p' out)"
     "$OCCAM" ledger export --table run --format csv --ledger "$fault.sqlite" | tail -n +2 | grep -c -E ',(failed|timeout),'
 done
 # the budget holds everything since the start
