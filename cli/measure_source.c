@@ -42,7 +42,7 @@ static enum status unknown_setting(const struct measure_kernel *kernel, const ch
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
     for (size_t i = 0; i < kernel->setting_count; i++)
         names[i] = kernel->settings[i].name;
-    (void)error_set(error, STATUS_USAGE, "%s has no setting \"%s\"", kernel->name, name);
+    (void)error_set(error, STATUS_USAGE, "%s has no setting \"%s\" (occam measure --list)", kernel->name, name);
     near_names_append(error, name, names, kernel->setting_count);
     return STATUS_USAGE;
 }
@@ -301,7 +301,8 @@ static enum status unknown_operand(const char *operand, struct error *error)
     for (size_t i = 0; i < count; i++)
         names[i] = measure_kernel_get(i)->name;
     /* As a scenario that is neither built in nor a file: it may be a file that is missing. */
-    (void)error_set(error, STATUS_MISSING, "there is no kernel, scenario or plan \"%.100s\"", operand);
+    (void)error_set(error, STATUS_MISSING, "there is no kernel, scenario or plan \"%.100s\" (occam measure --list)",
+                    operand);
     near_names_append(error, operand, names, count);
     return STATUS_MISSING;
 }

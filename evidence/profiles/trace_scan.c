@@ -263,7 +263,8 @@ static bool scan_members(struct event_scan *self, struct text_span *rest, bool i
             return false;
         }
         if (!is_argument && TRACE_FIELD_IS(&field, "cat")) {
-            /* It stays part of the literal: a layout is one of kernels. Here come events, too, whose category is in doubt. */
+            /* It stays part of the literal: a layout is one of kernels. Here come events, too, whose category is in
+             * doubt. */
             if (!trace_field_is_kernel(&field)) {
                 return false;
             }
