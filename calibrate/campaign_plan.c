@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The text form of a campaign: lists of settings, multiplied out. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,9 @@ static bool read_number(const char **text, long long *value)
     char *end;
     if (!isdigit((unsigned char)**text) && **text != '-')
         return false;
+    errno = 0;
     *value = strtoll(*text, &end, 10);
-    bool good = end != *text;
+    bool good = end != *text && errno == 0; /* ERANGE: the nearest that fits is not what was written */
     *text = end;
     return good;
 }

@@ -19,6 +19,7 @@ enum {
     PATH_SIZE = 600
 };
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
+#define WHOLE_LIMIT      0x1p53 /* whole numbers up to here are exact as double */
 
 /* Columns behind the kernel's settings, in the order write_values prints them. */
 static const char *const result_columns[] = {"outcome",
@@ -147,6 +148,10 @@ static enum status add_rows(const struct csv_table *table, const struct measure_
             enum status status = csv_number(table, row, 1 + i, &value, error);
             if (status != STATUS_OK)
                 return status;
+            if (fabs(value) > WHOLE_LIMIT || value != trunc(value))
+                return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0,
+                                    "column '%.100s' holds '%.100s', a whole number is expected", table->names[1 + i],
+                                    csv_cell(table, row, 1 + i));
             config->values[i] = (int64_t)value;
         }
         past->count++;

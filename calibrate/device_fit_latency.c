@@ -122,6 +122,33 @@ static double add_dram(struct device_fit *self)
     return cycles;
 }
 
+/* Between the last footprint that L2 holds and the first that it does not. Without rows of DRAM (dram_cycles NaN) the
+ * share that still hits is not known, and the middle of the two in the logarithm stands in. */
+static void add_capacity(struct device_fit *self, const struct benchmark_row *beyond, double held_mib, double l2_cycles,
+                         double dram_cycles)
+{
+    self->count = 1;
+    self->picked[0] = beyond;
+    const double beyond_mib = footprint(beyond) / 1048576;
+    struct device_figure *capacity = device_fit_add(self, -1, "l2_capacity_of_one_sm_mib", "MiB");
+    const double share = (dram_cycles - beyond->latency_cycles) / (dram_cycles - l2_cycles);
+    if (isfinite(share)) { /* asked before it is bounded: fmax() takes NaN for nothing */
+        const double hit = fmin(1, fmax(0, share));
+        capacity->value = fmin(beyond_mib, fmax(held_mib, hit * beyond_mib));
+        device_fit_say(capacity, "%g MiB stay at %.0f cycles, %g MiB take %.0f: a share of %.0f %% still hits",
+                       held_mib, l2_cycles, beyond_mib, beyond->latency_cycles, 100 * hit);
+    } else {
+        capacity->value = sqrt(held_mib * beyond_mib);
+        device_fit_say(capacity, "%g MiB stay at %.0f cycles, %g MiB take %.0f; no row of DRAM tells what still hits",
+                       held_mib, l2_cycles, beyond_mib, beyond->latency_cycles);
+    }
+    capacity->lo = held_mib;
+    capacity->hi = beyond_mib;
+    capacity->sigma = (beyond_mib - held_mib) / sqrt(12);
+    device_fit_note(capacity, "the bracket of the two footprints is all that is certain; whether the slower loads come "
+                              "from DRAM or from the far half of L2 cannot be told");
+}
+
 static void add_l2(struct device_fit *self, double dram_cycles)
 {
     if (device_fit_pick(self, BENCHMARK_LATENCY_CHASE, in_l2) == 0) {
@@ -132,26 +159,13 @@ static void add_l2(struct device_fit *self, double dram_cycles)
     struct device_figure *latency = device_fit_add(self, GPU_FIGURE_L2_LATENCY, NULL, NULL);
     device_fit_set_centre(self, latency, floor);
     device_fit_say(latency, "warmed chains up to the plateau's end, %g MiB", held_mib);
-    const double l2_cycles = latency->value;
-    if (!beyond) {
-        struct device_figure *most = device_fit_add(self, -1, "l2_capacity_of_one_sm_mib", "MiB");
-        device_fit_set_bound(most, DEVICE_FIGURE_AT_LEAST, held_mib);
-        device_fit_say(most, "no footprint left the plateau");
+    if (beyond) {
+        add_capacity(self, beyond, held_mib, latency->value, dram_cycles);
         return;
     }
-    self->count = 1;
-    self->picked[0] = beyond;
-    const double beyond_mib = footprint(beyond) / 1048576;
-    struct device_figure *capacity = device_fit_add(self, -1, "l2_capacity_of_one_sm_mib", "MiB");
-    const double hit = fmin(1, fmax(0, (dram_cycles - beyond->latency_cycles) / (dram_cycles - l2_cycles)));
-    capacity->value = isfinite(hit) ? fmin(beyond_mib, fmax(held_mib, hit * beyond_mib)) : sqrt(held_mib * beyond_mib);
-    capacity->lo = held_mib;
-    capacity->hi = beyond_mib;
-    capacity->sigma = (beyond_mib - held_mib) / sqrt(12);
-    device_fit_say(capacity, "%g MiB stay at %.0f cycles, %g MiB take %.0f: a share of %.0f %% still hits", held_mib,
-                   l2_cycles, beyond_mib, beyond->latency_cycles, 100 * hit);
-    device_fit_note(capacity, "the bracket of the two footprints is all that is certain; whether the slower loads come "
-                              "from DRAM or from the far half of L2 cannot be told");
+    struct device_figure *most = device_fit_add(self, -1, "l2_capacity_of_one_sm_mib", "MiB");
+    device_fit_set_bound(most, DEVICE_FIGURE_AT_LEAST, held_mib);
+    device_fit_say(most, "no footprint left the plateau");
 }
 
 enum status device_fit_latency(struct device_fit *self)

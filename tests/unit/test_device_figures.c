@@ -212,6 +212,25 @@ START_TEST(a_missing_benchmark_leaves_its_figures_out)
 }
 END_TEST
 
+/* 16 MiB stay at L2's latency, 32 MiB do not; without chains in DRAM the share that still hits is unknown, not 0. */
+START_TEST(without_dram_the_share_of_l2_is_left_open)
+{
+    static const char text[] = "kernel,outcome,device,figures,space,links,stride_bytes,warm_hops,hops\n"
+                               "latency_chase,ok,NVIDIA H200,latency_cycles=284,2,4096,128,300000,8192\n"
+                               "latency_chase,ok,NVIDIA H200,latency_cycles=286,2,131072,128,300000,8192\n"
+                               "latency_chase,ok,NVIDIA H200,latency_cycles=400,2,262144,128,300000,8192\n";
+    char path[600];
+    const char *const paths[] = {temp_dir_write(&directory, "l2.csv", text, strlen(text), path, sizeof path)};
+    struct device_figures figures;
+    fit_files(paths, 1, &figures);
+    ck_assert(find(&figures, "dram_latency_ns") == NULL);
+    const struct device_figure *capacity = find(&figures, "l2_capacity_of_one_sm_mib");
+    ck_assert(capacity != NULL);
+    ck_assert_msg(fabs(capacity->value - sqrt(16 * 32)) < 1e-9, "%g MiB: %s", capacity->value, capacity->method);
+    ck_assert_msg(strstr(capacity->method, "no row of DRAM") != NULL, "%s", capacity->method);
+}
+END_TEST
+
 START_TEST(differences_from_the_device_file_are_told)
 {
     struct gpu_device device = *h200;
@@ -309,6 +328,7 @@ Suite *suite_device_figures(void)
     tcase_add_test(tests, what_rows_do_not_show_is_not_informed);
     tcase_add_test(tests, figures_are_what_the_rows_say);
     tcase_add_test(tests, a_missing_benchmark_leaves_its_figures_out);
+    tcase_add_test(tests, without_dram_the_share_of_l2_is_left_open);
     tcase_add_test(tests, differences_from_the_device_file_are_told);
     tcase_add_test(tests, a_device_file_reads_back);
     tcase_add_test(tests, wrong_files_are_named_by_line);

@@ -268,6 +268,31 @@ START_TEST(a_corrupt_file_is_named_and_kept)
 }
 END_TEST
 
+/* Settings of a row written by hand: such a number has no place in an int64_t, and one half is no setting. */
+static const char *const no_settings[] = {"1e300", "-1e19", "0.5"};
+
+START_TEST(a_row_whose_setting_is_no_whole_number_is_named)
+{
+    struct campaign_options options = {0};
+    struct campaign_progress progress;
+    struct error error;
+    char path[600], expected[200], *text;
+    size_t length;
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_OK);
+    snprintf(path, sizeof path, "%s/launch_chain.csv", directory.path);
+    ck_assert_int_eq(file_read_text(path, 1 << 24, &text, &length, &error), STATUS_OK);
+    const char *row = strchr(text, '\n') + 1, *rest = strchr(strchr(row, ',') + 1, ',');
+    FILE *stream = fopen(path, "a");
+    fprintf(stream, "launch_chain,%s%.*s\n", no_settings[_i], (int)strcspn(rest, "\n"), rest);
+    fclose(stream);
+    free(text);
+    ck_assert_int_eq(run(NULL, 0, &options, &progress, &error), STATUS_BAD_DATA);
+    snprintf(expected, sizeof expected, "column 'launches' holds '%s', a whole number is expected", no_settings[_i]);
+    ck_assert_str_eq(error.text, expected);
+    ck_assert_uint_eq(error.line, 8);
+}
+END_TEST
+
 START_TEST(predictions_are_sealed_before_the_run)
 {
     struct campaign_options options = {0};
@@ -380,6 +405,9 @@ static const struct {
      STATUS_DOMAIN, 1},
     {"launch_chain ctas=9223372036854775806..9223372036854775807",
      "ctas of launch_chain must be 1 to 1000000, not 9223372036854775806", STATUS_DOMAIN, 1},
+    {"launch_chain ctas=9223372036854775808",
+     "'ctas=9223372036854775808': expected whole numbers like 1,2,4 or 1..8 or 1..64*2, at most 256", STATUS_BAD_DATA,
+     1},
     {"launch_chain ctas=1x", "'ctas=1x': 'x' is not expected", STATUS_BAD_DATA, 1},
     {"launch_chain ctas=1..50 threads=1..50", "the plan has more than 100 configurations", STATUS_LIMIT, 0},
 };
@@ -410,6 +438,8 @@ Suite *suite_measure_campaign(void)
     tcase_add_test(runs, killed_campaigns_go_on);
     tcase_add_test(runs, two_at_once_do_not_mix);
     tcase_add_test(runs, a_corrupt_file_is_named_and_kept);
+    tcase_add_loop_test(runs, a_row_whose_setting_is_no_whole_number_is_named, 0,
+                        (int)(sizeof no_settings / sizeof *no_settings));
     tcase_add_test(runs, predictions_are_sealed_before_the_run);
     tcase_add_test(runs, a_full_disk_ends_it_with_a_reason);
     tcase_add_test(runs, the_budget_ends_it);
