@@ -48,9 +48,11 @@ static enum status open_driver(struct cuda_driver *driver, struct error *error)
     return STATUS_OK;
 }
 
-/* Optional: without it clocks and power stay unknown. */
-static void open_nvml(struct nvml *nvml, unsigned index)
+/* Optional: without it clocks and power stay unknown. The GPU is found by its place on the bus: the driver and NVML do
+ * not number GPUs alike, and CUDA_VISIBLE_DEVICES hides them from the driver alone. */
+static void open_nvml(const struct cuda_state *state, struct nvml *nvml)
 {
+    char bus[32];
     nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     bool complete = nvml->library != NULL;
 #define NVML_FIND(member, symbol, parameters)                                                                          \
@@ -59,8 +61,11 @@ static void open_nvml(struct nvml *nvml, unsigned index)
 #undef NVML_FIND
     if (!complete || nvml->init() != 0)
         return;
-    if (nvml->device_by_index(index, &nvml->device) != 0)
-        nvml->device = NULL;
+    if (state->driver.device_bus(bus, (int)sizeof bus, state->device) == 0 &&
+        nvml->device_by_bus(bus, &nvml->device) == 0)
+        return;
+    nvml->device = NULL;
+    nvml->shutdown();
 }
 
 static void close_cuda(void *opaque)
@@ -344,7 +349,7 @@ static enum status start_device(struct cuda_state *state, unsigned index, struct
     TRY(driver->stream_create(&state->stream, 0), "making a stream"); /* waits for memory fills */
     TRY(driver->event_create(&state->start, 0), "making an event");
     TRY(driver->event_create(&state->stop, 0), "making an event");
-    open_nvml(&state->nvml, index);
+    open_nvml(state, &state->nvml);
     return read_facts(state, facts, error);
 }
 

@@ -68,6 +68,7 @@ struct cuda_launch_config {
     X(device_get, "cuDeviceGet", (cuda_device *, int))                                                                 \
     X(device_name, "cuDeviceGetName", (char *, int, cuda_device))                                                      \
     X(device_uuid, "cuDeviceGetUuid_v2", (struct cuda_uuid *, cuda_device))                                            \
+    X(device_bus, "cuDeviceGetPCIBusId", (char *, int, cuda_device))                                                   \
     X(device_memory, "cuDeviceTotalMem_v2", (size_t *, cuda_device))                                                   \
     X(device_attribute, "cuDeviceGetAttribute", (int *, int, cuda_device))                                             \
     X(context_retain, "cuDevicePrimaryCtxRetain", (struct cuda_context **, cuda_device))                               \
@@ -143,7 +144,7 @@ struct nvml_device;
 #define NVML_LIST(X)                                                                                                   \
     X(init, "nvmlInit_v2", (void))                                                                                     \
     X(shutdown, "nvmlShutdown", (void))                                                                                \
-    X(device_by_index, "nvmlDeviceGetHandleByIndex_v2", (unsigned, struct nvml_device **))                             \
+    X(device_by_bus, "nvmlDeviceGetHandleByPciBusId_v2", (const char *, struct nvml_device **))                        \
     X(driver_text, "nvmlSystemGetDriverVersion", (char *, unsigned))                                                   \
     X(clock, "nvmlDeviceGetClockInfo", (struct nvml_device *, int, unsigned *))                                        \
     X(temperature, "nvmlDeviceGetTemperature", (struct nvml_device *, int, unsigned *))                                \

@@ -517,6 +517,12 @@ static enum status keep_timeline(const struct run *run, struct error *error)
     return STATUS_OK;
 }
 
+/* What a row's time is: cold, or warm where inputs do not rotate. One does not stand in for the other. */
+static bool has_times(const struct run *run)
+{
+    return run->plan.in_kernel_clock || (run->set_count > 1 ? run->result->cold.count : run->result->warm.count) > 0;
+}
+
 static enum status measure_times(struct run *run, struct error *failure)
 {
     struct device_backend *backend = &run->device->backend;
@@ -530,6 +536,10 @@ static enum status measure_times(struct run *run, struct error *failure)
     backend->sense(backend->state, &run->result->after);
     if (status != STATUS_OK) {
         broke(run, status, &error);
+        return STATUS_OK;
+    }
+    if (!has_times(run)) { /* says nothing of the configuration */
+        measure_result_end(run->result, MEASURE_OUTCOME_NOT_TRIED, "the GPU was throttled in all samples of its time");
         return STATUS_OK;
     }
     if (run->plan.definition->report)

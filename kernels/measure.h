@@ -28,7 +28,8 @@ enum {
     X(NO_DEVICE_MEMORY, "no-device-memory", "device memory ran out")                                                   \
     X(CRASHED, "crashed", "the worker process died")                                                                   \
     X(TIMED_OUT, "timed-out", "over the time limit of one configuration")                                              \
-    X(NOT_TRIED, "not-tried", "something else is missing: the host's memory, a file, its code; tried again later")
+    X(NOT_TRIED, "not-tried",                                                                                          \
+      "something else is missing: the host's memory, a file, code, a GPU that is not throttled; tried again later")
 
 #define MEASURE_OUTCOME_ENUM_ENTRY(constant, word, meaning) MEASURE_OUTCOME_##constant,
 enum measure_outcome {

@@ -147,6 +147,7 @@ START_TEST(the_median_has_its_interval)
 }
 END_TEST
 
+/* No time is left then, so the row must not say that there is one: it would be refused where rows are learnt from. */
 START_TEST(throttled_samples_are_dropped_and_counted)
 {
     struct measure_fake_plan plan = quiet;
@@ -156,11 +157,16 @@ START_TEST(throttled_samples_are_dropped_and_counted)
     options.seconds = 0.001;
     plan.throttled = true;
     run(&plan, "launch_chain launches=5", &options, &result);
-    ck_assert_int_eq(result.outcome, MEASURE_OUTCOME_OK);
+    ck_assert_int_eq(result.outcome, MEASURE_OUTCOME_NOT_TRIED);
+    ck_assert_msg(strstr(result.reason, "throttled in all samples") != NULL, "%s", result.reason);
     ck_assert_uint_eq(result.warm.count, 0);
     ck_assert(isnan(result.warm.median_us));
     ck_assert_uint_gt(result.dropped_samples, 0);
     ck_assert_uint_ne(result.after.throttle_reasons, 0);
+    /* A kernel that times itself has its figures all the same. */
+    run(&plan, "wave_probe grid=8 hold_us=1", &options, &result);
+    ck_assert_int_eq(result.outcome, MEASURE_OUTCOME_OK);
+    ck_assert_uint_gt(result.figure_count, 0);
 }
 END_TEST
 
