@@ -108,12 +108,12 @@ static enum status read_objective(const struct question *question, const char *t
     }
     *fixes_concurrency = true;
     const long variable = scenario_concurrency_variable(question->scenario);
-    const char *assignment = text + sizeof prefix - 1, *equals = strchr(assignment, '=');
-    if (variable < 0 || !equals || number_parse(equals + 1, &request->concurrency) != STATUS_OK ||
-        strncmp(assignment, scenario_variable_get(question->scenario, (size_t)variable)->name,
-                (size_t)(equals - assignment)) != 0) {
-        return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", text,
-                         variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name);
+    const char *name = variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name;
+    const char *assignment = text + sizeof prefix - 1;
+    const size_t length = strlen(name);
+    if (variable < 0 || strncmp(assignment, name, length) != 0 || assignment[length] != '=' ||
+        number_parse(assignment + length + 1, &request->concurrency) != STATUS_OK) {
+        return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", text, name);
     }
     return STATUS_OK;
 }

@@ -160,8 +160,6 @@ static void first_line(const char *path, char *line, size_t size)
     (void)snprintf(line, size, "%.*s", (int)strcspn(at, "\r\n"), at);
 }
 
-/* Whether the header names a column `concurrency`. */
-/* Whether the header names a column `concurrency`. */
 static bool is_file(const char *path)
 {
     struct stat info;
@@ -169,6 +167,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/* Whether the header names a column `concurrency`. */
 static bool is_own_table(const char *path)
 {
     static const char name[] = "concurrency";
