@@ -269,8 +269,11 @@ static enum status check_end(struct ledger *ledger, const struct seal_check *che
     enum status status = ledger_prepare(ledger, end_sql, &statement, error);
     if (status == STATUS_OK) {
         (void)sqlite3_bind_int64(statement, 1, check->next);
-        if (sqlite3_step(statement) == SQLITE_ROW) {
+        const int code = sqlite3_step(statement);
+        if (code == SQLITE_ROW) {
             tell(check, "seal", check->next, "it is gone, and perhaps rows with it");
+        } else if (code != SQLITE_DONE) {
+            status = ledger_fail(ledger, code, "checking it", error);
         }
     }
     (void)sqlite3_finalize(statement);
