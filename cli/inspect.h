@@ -64,6 +64,8 @@ double inspect_knob_value(const struct inspect_rows *rows, size_t row, const cha
 void inspect_print_quoted(FILE *stream, const char *text);
 /* begin, the text on one line, and a line end: for a comment. */
 void inspect_print_comment(FILE *stream, const char *begin, const char *text);
+/* Lines of `workload:` for what called the launched kernel, with its inputs; nothing where that is not known. */
+void inspect_print_operator(const struct kernel_claim *launch, FILE *stream);
 /* The scenario's name of a kernel: an identifier of at most 60 bytes. */
 enum {
     INSPECT_NAME_SIZE = 61

@@ -194,6 +194,18 @@ static const char *extent_text(const uint32_t extent[3], char out[48])
     return out;
 }
 
+static void record_operator(struct report *report, const struct claim_operator *operator)
+{
+    static const struct claim_operator none = {0};
+    const struct claim_operator *told = operator!= NULL ? operator: & none;
+    report_begin_object(report, "operator");
+    report_string(report, "name", told->name);
+    report_string(report, "input_dims", told->input_dims);
+    report_string(report, "input_types", told->input_types);
+    report_string(report, "concrete_inputs", told->concrete_inputs);
+    report_end(report);
+}
+
 static void record_claim(struct report *report, const struct kernel_claim *claim)
 {
     char text[4096], extent[48], arch[16];
@@ -207,6 +219,7 @@ static void record_claim(struct report *report, const struct kernel_claim *claim
     report_string(report, "block", extent_text(claim->block, extent));
     record_figures(report, claim);
     record_time(report, &claim->time);
+    record_operator(report, claim->operator);
     report_string(report, "configuration", inspect_configuration_text(claim, text, sizeof text));
     report_bool(report, "failed", claim->is_failed);
     report_string(report, "note", claim->note);

@@ -255,6 +255,7 @@ enum status inspect_launch_scenario(const struct inspect_rows *rows, FILE *strea
     if (!has_smem) {
         (void)fprintf(stream, "  cta_smem_bytes: {ask: \"static and dynamic SMEM per CTA in bytes\"}\n");
     }
+    inspect_print_operator(launch, stream);
     (void)fprintf(stream, "kernels:\n  %s:\n    grid: grid\n", name);
     print_exact(stream, "threads", &launch->figures[CLAIM_THREADS], "32");
     print_exact(stream, "registers", &launch->figures[CLAIM_REGISTERS], "cta_registers");

@@ -329,6 +329,9 @@ static void print_workload(const struct scenario_writer *self)
     if (!has_loops(self)) {
         print_ask(self, "bytes_per_turn", "bytes that a CTA loads in a turn; there is no listing of all variants");
     }
+    if (self->rows->launch != NULL) {
+        inspect_print_operator(self->rows->launch, self->stream);
+    }
 }
 
 static void print_kernel(const struct scenario_writer *self)

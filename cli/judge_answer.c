@@ -95,6 +95,7 @@ void judgement_record(const struct judgement *judgement, struct report *report)
     report_integer(report, "conditions_of_variant_alone", (int64_t)files->only_variant);
     report_integer(report, "failed_runs", (int64_t)files->failed);
     report_string(report, "pairing", files->pairing);
+    report_string(report, "doubt", files->doubt);
     report_number(report, "counting_spread_percent", 100 * judgement->counting_spread);
     report_bool(report, "data_older_than_prediction", judgement->data_is_older);
     report_begin_array(report, "conditions");
@@ -198,6 +199,9 @@ static void print_data(const struct judgement *judgement)
     }
     if (files->pairing[0] != '\0') {
         printf("Pairs:    %s.\n", files->pairing);
+    }
+    if (files->doubt[0] != '\0') {
+        printf("Doubt:    %s.\n", files->doubt);
     }
     if (files->failed > 0) {
         printf("Left out: %zu run%s that failed.\n", files->failed, files->failed == 1 ? "" : "s");

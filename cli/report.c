@@ -390,10 +390,26 @@ static size_t text_width(const char *text)
     return width;
 }
 
+/* A row is one line, and texts of files do not steer the terminal: control characters become '?', those of UTF-8
+ * (U+0080 to U+009F) too. */
+static void make_printable(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
+        if (*at < ' ' || *at == 0x7f)
+            *at = '?';
+        else if (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f)
+            at[0] = at[1] = '?';
+    }
+}
+
 static bool cells_put(struct cells *cells, size_t row, size_t column, const char *text)
 {
     char *copy = strdup(text);
-    size_t width = text_width(text);
+    size_t width;
+
+    if (copy != NULL)
+        make_printable(copy);
+    width = text_width(copy != NULL ? copy : "");
 
     cells->texts[row * cells->columns + column] = copy;
     if (width > cells->widths[column])

@@ -16,6 +16,7 @@
 
 enum {
     COUNTED_MAX = 8,
+    LONE_CONDITIONS_MAX = 256, /* looked at for a column that one file alone has */
     ROW_TEXT_MAX = sizeof((struct judged_condition *)0)->text
 };
 
@@ -48,6 +49,7 @@ static const char *const counted_names[] = {"counted", "method"};
 struct side {
     const char *path;
     struct csv_table table;
+    struct judged_origin origin;
     long metric, pair, date, outcome, counted;
     long columns[JUDGED_COLUMNS_MAX];
 };
@@ -184,6 +186,49 @@ static enum status take_column(struct side *sides, const char *name, bool must_b
     return STATUS_OK;
 }
 
+/* Rows of one condition of `side` that differ in a column of conditions which the other file lacks are no repeats. */
+static enum status check_lone_column(const struct side *side, const struct side *other, const char *name,
+                                     const struct judged_files *files, struct error *error)
+{
+    const struct csv_table *table = &side->table;
+    const long column = csv_column(table, name);
+    if (column < 0 || csv_column(&other->table, name) >= 0) {
+        return STATUS_OK;
+    }
+    size_t firsts[LONE_CONDITIONS_MAX], count = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        bool is_known = false;
+        for (size_t i = 0; i < count && !is_known; i++) {
+            is_known = true;
+            for (size_t k = 0; k < files->column_count && is_known; k++) {
+                const size_t shared = (size_t)side->columns[k];
+                is_known = strcmp(csv_cell(table, firsts[i], shared), csv_cell(table, row, shared)) == 0;
+            }
+            if (is_known &&
+                strcmp(csv_cell(table, firsts[i], (size_t)column), csv_cell(table, row, (size_t)column)) != 0) {
+                return error_set_at(error, STATUS_BAD_DATA, side->path, table->lines[row], 0,
+                                    "runs at several values of %s (%.30s, %.30s), which %.100s does not have: they are "
+                                    "no repeats of each other; say with --by which columns are the conditions",
+                                    name, csv_cell(table, firsts[i], (size_t)column),
+                                    csv_cell(table, row, (size_t)column), other->path);
+            }
+        }
+        if (!is_known && count < LONE_CONDITIONS_MAX) {
+            firsts[count++] = row;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status check_lone_columns(const struct side *sides, const struct judged_files *files, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < 2 * sizeof condition_names / sizeof condition_names[0] && status == STATUS_OK; i++) {
+        status = check_lone_column(&sides[i % 2], &sides[1 - i % 2], condition_names[i / 2], files, error);
+    }
+    return status;
+}
+
 static enum status choose_conditions(struct side *sides, const struct judged_options *options,
                                      struct judged_files *files, struct error *error)
 {
@@ -198,7 +243,7 @@ static enum status choose_conditions(struct side *sides, const struct judged_opt
          options->by_count == 0 && i < sizeof condition_names / sizeof condition_names[0] && status == STATUS_OK; i++) {
         status = take_column(sides, condition_names[i], false, files, error);
     }
-    return status;
+    return status == STATUS_OK && options->by_count == 0 ? check_lone_columns(sides, files, error) : status;
 }
 
 /* ---- rows -----------------------------------------------------------------------------------------------------------
@@ -486,7 +531,7 @@ static enum status group_rows(struct judged_files *files, struct row_list *rows,
 static enum status open_side(const char *path, struct side *side, struct error *error)
 {
     side->path = path;
-    enum status status = judged_table_read(path, &side->table, error);
+    enum status status = judged_table_read(path, &side->table, &side->origin, error);
     if (status != STATUS_OK) {
         return status;
     }
@@ -507,9 +552,12 @@ static enum status read_sides(struct side *sides, const struct judged_options *o
     for (int i = 0; i < 2 && status == STATUS_OK; i++) {
         status = read_rows(&sides[i], &sides[1 - i], i == 1, files, rows, error);
     }
-    if (status == STATUS_OK && rows->count == 0) {
-        status =
-            error_set(error, STATUS_BAD_DATA, "%s and %s have no run that succeeded", sides[0].path, sides[1].path);
+    size_t of_variant = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        of_variant += rows->items[i].is_variant;
+    }
+    if (status == STATUS_OK && (of_variant == 0 || of_variant == rows->count)) {
+        status = error_set(error, STATUS_BAD_DATA, "%s has no run that succeeded", sides[of_variant == 0].path);
     }
     if (status != STATUS_OK) {
         return status;
@@ -521,6 +569,7 @@ static enum status read_sides(struct side *sides, const struct judged_options *o
         return error_set(error, STATUS_NO_MEMORY, "no memory for %zu results", rows->count);
     }
     keep_dates(files, rows);
+    judged_origins_compare(&sides[0].origin, &sides[1].origin, files->doubt, sizeof files->doubt);
     status = group_rows(files, rows, sides, error);
     *(sides[0].counted < 0 ? &files->only_base : &files->only_variant) /= files->counted_ways;
     if (status == STATUS_OK && files->count == 0) {

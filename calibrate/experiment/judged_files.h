@@ -41,6 +41,7 @@ struct judged_files {
     size_t only_base, only_variant;       /* conditions that the other file lacks */
     size_t counted_ways; /* in which one side counted its results, where the other does not say; or 1 */
     size_t failed;       /* rows that say so of themselves */
+    char doubt[400];     /* why the sides may differ by more than the change, one sentence each; "" */
     char pairing[120];   /* why rows are pairs; "" */
     double oldest;       /* date of the oldest row, seconds since 1970; NaN: the files have no dates */
     double *storage;

@@ -100,6 +100,9 @@ static enum status read_with(struct reading *self, const char *path, const struc
     file->first = kind->room == EVIDENCE_SERVING ? evidence->serving.count : evidence->claims.count;
     status = kind->room == EVIDENCE_SERVING ? serving_results_read(path, &evidence->serving, self->error)
                                             : kind->read(path, &evidence->claims, self->error);
+    if (status == STATUS_OK && kind->room != EVIDENCE_SERVING) {
+        status = kernel_claim_list_clean(&evidence->claims, file->first, self->error);
+    }
     if (status == STATUS_OK && evidence->claims.count > EVIDENCE_CLAIMS_MAX) {
         return error_set_at(self->error, STATUS_LIMIT, path, 0, 0, "more than %d claims", EVIDENCE_CLAIMS_MAX);
     }

@@ -65,6 +65,10 @@ enum compiled_figure {
 /* "registers_per_thread", ...; static. */
 const char *compiled_figure_name(enum compiled_figure figure);
 
+enum {
+    COMPILED_REGISTERS_MAX = 255 /* per thread, of every architecture: an instruction has eight bits for one */
+};
+
 struct compiled_kernel {
     const char *name; /* as the compiler writes it, mangled; "" unknown */
     const char *file; /* where it was read */

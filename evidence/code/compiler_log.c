@@ -138,7 +138,7 @@ static void read_item(struct log_reader *self, struct text_span item)
         (void)span_take_number(&item, &more); /* sm_1x: parameters were kept in SMEM */
     }
     if (span_take(&item, " registers")) {
-        self->has_usage = true;
+        self->has_usage = value <= COMPILED_REGISTERS_MAX;
         set_exact(self, COMPILED_REGISTERS, value);
     } else if (span_take(&item, " barriers")) {
         set_exact(self, COMPILED_BARRIERS, value);
@@ -168,7 +168,7 @@ static enum status read_usage(struct log_reader *self, struct text_span span)
     }
     if (!self->has_usage) {
         return error_set_at(self->error, STATUS_BAD_DATA, self->name, self->line, 0,
-                            "a line \"Used ...\" without a number of registers");
+                            "a line \"Used ...\" without a number of registers from 0 to %d", COMPILED_REGISTERS_MAX);
     }
     return STATUS_OK;
 }

@@ -475,7 +475,10 @@ static void record_registers(const struct cubin *cubin, const struct cubin_kerne
 {
     enum figure_state state = cubin->header.e_type == ET_REL ? FIGURE_AT_LEAST : FIGURE_EXACT;
     uint64_t registers = from->has_registers ? from->registers : from->info_registers;
-    if (registers > 0) {
+    if (registers > COMPILED_REGISTERS_MAX) {
+        compiled_kernel_remark(list, kernel, "%llu registers per thread are left out: no GPU has so many",
+                               (unsigned long long)registers);
+    } else if (registers > 0) {
         compiled_kernel_set(kernel, COMPILED_REGISTERS, state, CODE_SOURCE_CUBIN, registers);
     }
     if (from->has_registers && from->info_registers != 0 && from->info_registers != from->registers) {

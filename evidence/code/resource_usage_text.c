@@ -64,6 +64,9 @@ static enum status read_figures(struct usage_reader *self, struct text_span span
         if (!span_take_number(&span, &value)) {
             return fail(self, "a figure of the resource report is no whole number");
         }
+        if (colon - key == 3 && memcmp(key, "REG", 3) == 0 && value > COMPILED_REGISTERS_MAX) {
+            return fail(self, "more than 255 registers per thread");
+        }
         record_item(kernel, key, (size_t)(colon - key), value);
     }
     if (kernel->figures[COMPILED_STATIC_SMEM].state == FIGURE_AT_MOST) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text_buffer.h"
@@ -363,6 +364,11 @@ enum status ledger_open(const char *path, bool to_write, struct ledger **ledger,
     enum status status = STATUS_OK;
     if (!to_write && access(path, F_OK) != 0) {
         status = error_set(error, STATUS_MISSING, "ledger %s: %s", path, strerror(errno));
+    }
+    struct stat about;
+    if (status == STATUS_OK && stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) {
+        status =
+            error_set(error, STATUS_BAD_DATA, "ledger %s: no regular file", path); /* opening it may never return */
     }
     if (status == STATUS_OK) {
         status = open_database(own, path, to_write, error);

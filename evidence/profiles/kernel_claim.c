@@ -69,6 +69,57 @@ void kernel_claim_list_release(struct kernel_claim_list *list)
     *list = (struct kernel_claim_list){0};
 }
 
+/* The character at `at` and how many bytes it has: C0 controls and DEL, and U+0080 to U+009F of UTF-8. */
+static size_t control_bytes(const char *at)
+{
+    const unsigned char byte = (unsigned char)at[0], next = byte != '\0' ? (unsigned char)at[1] : 0;
+    const bool is_single = (byte > 0 && byte < ' ') || byte == 0x7f;
+    return is_single ? 1 : byte == 0xc2 && next >= 0x80 && next <= 0x9f ? 2 : 0;
+}
+
+/* A copy without them where there are any, else the text itself; NULL without memory. */
+static const char *printable(struct kernel_claim_list *list, const char *text)
+{
+    const char *at = text;
+    while (*at != '\0' && control_bytes(at) == 0) {
+        at++;
+    }
+    if (*at == '\0') {
+        return text;
+    }
+    char *copy = arena_copy_text(&list->arena, text, strlen(text)), *end = copy;
+    for (at = text; copy != NULL && *at != '\0';) {
+        const size_t control = control_bytes(at);
+        *end++ = control > 0 ? '?' : *at;
+        at += control > 0 ? control : 1;
+    }
+    if (copy != NULL) {
+        *end = '\0';
+    }
+    return copy;
+}
+
+enum status kernel_claim_list_clean(struct kernel_claim_list *list, size_t first, struct error *error)
+{
+    for (size_t i = first; i < list->count; i++) {
+        struct kernel_claim *claim = &list->items[i];
+        claim->name = printable(list, claim->name);
+        claim->device = printable(list, claim->device);
+        claim->note = printable(list, claim->note);
+        bool is_good = claim->name != NULL && claim->device != NULL && claim->note != NULL;
+        for (size_t k = 0; k < claim->parameter_count && is_good; k++) {
+            struct claim_parameter *parameter = &claim->parameters[k];
+            parameter->name = printable(list, parameter->name);
+            parameter->text = printable(list, parameter->text);
+            is_good = parameter->name != NULL && parameter->text != NULL;
+        }
+        if (!is_good) {
+            return error_set(error, STATUS_NO_MEMORY, "no memory for the names of %s", claim->file);
+        }
+    }
+    return STATUS_OK;
+}
+
 enum status kernel_claim_parameter(struct kernel_claim_list *list, struct kernel_claim *claim, const char *name,
                                    size_t name_length, const char *text, size_t text_length, struct error *error)
 {

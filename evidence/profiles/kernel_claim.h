@@ -13,7 +13,8 @@
 #include "evidence/arena.h"
 
 enum {
-    CLAIM_PARAMETERS_MAX = 64 /* knobs of one claim; more are refused with the place */
+    CLAIM_PARAMETERS_MAX = 64, /* knobs of one claim; more are refused with the place */
+    CLAIM_RANK_MAX = 8         /* sides of an operator's input that are kept */
 };
 
 /* CLAIM_SOURCE_LIST(X): X(NAME, "text for people"). What kind of file said it, not how far it is trusted. */
@@ -97,6 +98,20 @@ struct claim_parameter {
     double value;            /* NaN: no number */
 };
 
+/* Rank 0: a scalar, several tensors, none, or one of more than CLAIM_RANK_MAX sides. */
+struct claim_input {
+    unsigned rank;
+    uint64_t sides[CLAIM_RANK_MAX];
+};
+
+/* What called the kernel, and with which inputs. Texts are JSON in one line, "" if not told. */
+struct claim_operator {
+    const char *name; /* aten::mm */
+    const char *input_dims, *input_types, *concrete_inputs;
+    size_t input_count;
+    const struct claim_input *inputs;
+};
+
 struct kernel_claim {
     enum claim_source source;
     const char *file; /* where it was read */
@@ -109,9 +124,10 @@ struct kernel_claim {
     struct claim_value figures[CLAIM_FIGURE_COUNT];
     struct claim_time time;
     size_t parameter_count;
-    struct claim_parameter *parameters; /* the configuration, in the file's order */
-    bool is_failed;                     /* was tried and did not run: note says why */
-    const char *note;                   /* what is doubtful or was left out, one line; "" if nothing is */
+    struct claim_parameter *parameters;    /* the configuration, in the file's order */
+    const struct claim_operator *operator; /* NULL unknown, or not the same for all launches */
+    bool is_failed;                        /* was tried and did not run: note says why */
+    const char *note;                      /* what is doubtful or was left out, one line; "" if nothing is */
 };
 
 /* Zero-initialise; texts belong to the arena. Release with kernel_claim_list_release. */
@@ -129,6 +145,9 @@ MUST_CHECK enum status kernel_claim_list_add(struct kernel_claim_list *list, enu
                                              const char *name, size_t name_length, struct kernel_claim **claim,
                                              struct error *error);
 void kernel_claim_list_release(struct kernel_claim_list *list);
+/* Names of the claims from `first` on go to terminals: control characters in them become '?'. After a reader is done,
+ * because readers find launches alike by the names as they are in the file. */
+MUST_CHECK enum status kernel_claim_list_clean(struct kernel_claim_list *list, size_t first, struct error *error);
 static inline void kernel_claim_set(struct kernel_claim *claim, enum claim_figure figure, double value)
 {
     claim->figures[figure] = (struct claim_value){true, value, value};

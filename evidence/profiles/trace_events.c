@@ -244,13 +244,19 @@ static bool take_event(struct trace_events *self, struct trace_item *item, bool 
     }
     if (self->keep == NOWHERE) {
         set_bad(item, "larger than 1 MiB");
-        return self->dropped_category != TRACE_CATEGORY_OTHER;
+        return self->dropped_category == TRACE_CATEGORY_KERNEL || self->dropped_category == TRACE_CATEGORY_UNCLEAR;
     }
     item->kind = TRACE_ITEM_KERNEL;
     item->text = self->bytes + self->keep;
     item->length = self->cursor - self->keep;
     self->keep = NOWHERE;
-    return trace_event_category(item->text, item->length) != TRACE_CATEGORY_OTHER;
+    const enum trace_category category = trace_event_category(item->text, item->length);
+    if (category == TRACE_CATEGORY_OPERATOR) {
+        item->kind = TRACE_ITEM_OPERATOR;
+        /* Looked for by its first letter, which is rarer than a quote. */
+        return span_find(&(struct text_span){item->text, item->text + item->length}, "Input Dims\"");
+    }
+    return category != TRACE_CATEGORY_OTHER;
 }
 
 /* An element that is no object. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Splits a profiler trace into its events without building a tree: 64 bytes at a time, what matters are quotes, braces
- * and the first keys of each event. Only events of kernels come out. Used by trace_reader.c. */
+ * and the first keys of each event. Only events of kernels, and of operators with the shapes of their
+ * inputs, come out. Used by trace_reader.c. */
 #ifndef OCCAM_EVIDENCE_PROFILES_TRACE_EVENTS_H
 #define OCCAM_EVIDENCE_PROFILES_TRACE_EVENTS_H
 
@@ -18,9 +19,10 @@ enum {
 };
 
 enum trace_item_kind {
-    TRACE_ITEM_KERNEL,  /* text: an event whose category is a kernel, or cannot be told without parsing it */
-    TRACE_ITEM_DEVICES, /* text: the value of deviceProperties */
-    TRACE_ITEM_BAD,     /* reason: an element of the array that was passed over */
+    TRACE_ITEM_KERNEL,   /* text: an event whose category is a kernel, or cannot be told without parsing it */
+    TRACE_ITEM_OPERATOR, /* text: an event of an operator that has the shapes of its inputs */
+    TRACE_ITEM_DEVICES,  /* text: the value of deviceProperties */
+    TRACE_ITEM_BAD,      /* reason: an element of the array that was passed over */
     TRACE_ITEM_END
 };
 

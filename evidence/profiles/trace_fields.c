@@ -216,6 +216,21 @@ bool trace_field_is_kernel(const struct trace_field *field)
            (memcmp(at, "kernel", 6) == 0 || memcmp(at, "Kernel", 6) == 0);
 }
 
+static enum trace_category category_of(const struct trace_field *field)
+{
+    if (field->kind != TRACE_FIELD_STRING) {
+        return TRACE_CATEGORY_OTHER;
+    }
+    if (field->has_escape) {
+        return TRACE_CATEGORY_UNCLEAR;
+    }
+    const struct text_span *value = &field->value;
+    if (value->end - value->at == 6 && memcmp(value->at, "cpu_op", 6) == 0) {
+        return TRACE_CATEGORY_OPERATOR;
+    }
+    return trace_field_is_kernel(field) ? TRACE_CATEGORY_KERNEL : TRACE_CATEGORY_OTHER;
+}
+
 enum trace_category trace_event_category(const char *text, size_t length)
 {
     struct text_span rest = {text + 1, text + length};
@@ -226,10 +241,7 @@ enum trace_category trace_event_category(const char *text, size_t length)
             return TRACE_CATEGORY_UNCLEAR;
         }
         if (TRACE_FIELD_IS(&field, "cat")) {
-            if (field.kind == TRACE_FIELD_STRING && field.has_escape) {
-                return TRACE_CATEGORY_UNCLEAR;
-            }
-            return trace_field_is_kernel(&field) ? TRACE_CATEGORY_KERNEL : TRACE_CATEGORY_OTHER;
+            return category_of(&field);
         }
     }
     return step == TRACE_FIELDS_END ? TRACE_CATEGORY_OTHER : TRACE_CATEGORY_UNCLEAR;

@@ -42,7 +42,8 @@ bool trace_fields_value_of(struct text_span *rest, enum trace_field_kind kind, s
 enum trace_category {
     TRACE_CATEGORY_OTHER,
     TRACE_CATEGORY_KERNEL,
-    TRACE_CATEGORY_UNCLEAR /* no category in what there is, or it has to be parsed */
+    TRACE_CATEGORY_OPERATOR, /* cpu_op */
+    TRACE_CATEGORY_UNCLEAR   /* no category in what there is, or it has to be parsed */
 };
 
 /* Whether the value of "cat" is that of a kernel; one with escapes has to be parsed and is none here. */

@@ -9,6 +9,8 @@
 
 const struct trace_launch trace_launch_unknown = {
     .shape = {TRACE_UNKNOWN, TRACE_UNKNOWN, TRACE_UNKNOWN, {0, 0, 0}, {0, 0, 0}},
+    .operator_id = TRACE_UNKNOWN,
+    .graph_node = TRACE_UNKNOWN,
     .start_us = NAN,
     .duration_us = NAN,
     .occupancy_percent = NAN,
@@ -45,6 +47,18 @@ static enum status parse_sides(const json_t *object, const char *key, uint32_t s
     return is_good ? STATUS_OK : error_set(error, STATUS_BAD_DATA, "\"%s\": three sides of at least 1 expected", key);
 }
 
+/* TRACE_UNKNOWN unless it is a whole number of at least 0. */
+static int64_t id_of(const json_t *object, const char *const keys[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *member = json_object_get(object, keys[i]);
+        if (json_is_integer(member) && json_integer_value(member) >= 0) {
+            return json_integer_value(member);
+        }
+    }
+    return TRACE_UNKNOWN;
+}
+
 /* NaN unless it is a finite number of at least 0. */
 static double number_of(const json_t *object, const char *key)
 {
@@ -55,7 +69,10 @@ static double number_of(const json_t *object, const char *key)
 
 static enum status parse_arguments(const json_t *arguments, struct trace_launch *launch, struct error *error)
 {
+    static const char *const ids[] = {"External id", "External Id", "external id"}, *const nodes[] = {"graph node id"};
     struct trace_shape *shape = &launch->shape;
+    launch->operator_id = id_of(arguments, ids, sizeof ids / sizeof ids[0]);
+    launch->graph_node = id_of(arguments, nodes, 1);
     enum status status = parse_count(arguments, "device", INT32_MAX, &shape->device, error);
     if (status == STATUS_OK) {
         status = parse_count(arguments, "registers per thread", TRACE_REGISTERS_MAX, &shape->registers, error);

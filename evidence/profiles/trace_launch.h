@@ -25,6 +25,8 @@ struct trace_launch {
     const char *name; /* not NUL-terminated */
     size_t name_length;
     struct trace_shape shape;
+    int64_t operator_id; /* of what called it; TRACE_UNKNOWN */
+    int64_t graph_node;  /* above 0: launched by a CUDA graph, of whose nodes an operator tells nothing */
     double start_us;
     double duration_us; /* NaN: none that can be used */
     /* Of an event that was parsed in full. */

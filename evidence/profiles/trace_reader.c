@@ -9,6 +9,7 @@
 #include "evidence/profiles/profile_readers.h"
 #include "evidence/profiles/trace_events.h"
 #include "evidence/profiles/trace_launch.h"
+#include "evidence/profiles/trace_operators.h"
 #include "evidence/profiles/trace_reader_private.h"
 #include "evidence/profiles/trace_scan.h"
 #include "evidence/profiles/trace_shapes.h"
@@ -31,6 +32,7 @@ struct trace_reader {
     struct kernel_claim_list *list;
     struct trace_shapes shapes;
     struct trace_scan scan;
+    struct trace_operators operators;
     struct trace_device devices[DEVICES_MAX];
     size_t device_count;
     struct error *error;
@@ -169,17 +171,31 @@ static void fill_claim(struct trace_reader *self, struct kernel_claim *claim, co
     set_occupancy(self, claim, launch);
 }
 
+/* One more launch of a group; is_first: the one that made it. An operator tells the inputs only where it told them for
+ * every launch, and the same. A launch before its operator in the file has none. */
+static void add_launch(struct trace_reader *self, struct launch_group *group, const struct trace_launch *launch,
+                       bool is_first)
+{
+    struct trace_kind *kind = &self->shapes.kinds[group - self->shapes.groups.items];
+    const uint32_t operator= launch->graph_node> 0 ? (uint32_t)TRACE_OPERATOR_NONE
+                                                   : trace_operators_find(&self->operators, launch->operator_id);
+    kind->operators_differ = kind->operators_differ || (!is_first && kind->operator!= operator);
+    kind->operator= is_first ? operator: kind->operator;
+    launch_table_count(&self->shapes.groups, group, launch->duration_us, launch->start_us);
+}
+
 static enum status count_launch(struct trace_reader *self, const struct trace_launch *launch, uint64_t ordinal)
 {
     struct launch_group *group = trace_shapes_find(&self->shapes, launch);
-    if (group == NULL) {
+    const bool is_first = group == NULL;
+    if (is_first) {
         enum status status = trace_shapes_add(&self->shapes, launch, ordinal, &group, self->error);
         if (status != STATUS_OK || group == NULL) {
             return status;
         }
         fill_claim(self, &self->list->items[group->claim], launch);
     }
-    launch_table_count(&self->shapes.groups, group, launch->duration_us, launch->start_us);
+    add_launch(self, group, launch, is_first);
     return STATUS_OK;
 }
 
@@ -208,7 +224,7 @@ static enum status read_kernel(struct trace_reader *self, const struct trace_ite
     if (!self->parses_all && trace_scan_launch(&self->scan, item->text, item->length, &launch)) {
         struct launch_group *group = trace_shapes_find(&self->shapes, &launch);
         if (group != NULL) {
-            launch_table_count(&self->shapes.groups, group, launch.duration_us, launch.start_us);
+            add_launch(self, group, &launch, false);
             return STATUS_OK;
         }
         if (self->shapes.groups.count == TRACE_GROUPS_MAX) {
@@ -221,6 +237,25 @@ static enum status read_kernel(struct trace_reader *self, const struct trace_ite
 
 /* --- the whole file ------------------------------------------------------------------------------------------------
  */
+
+/* What called the kernel, with which inputs. */
+static enum status tell_operator(struct trace_reader *self, size_t index)
+{
+    const struct trace_kind *kind = &self->shapes.kinds[index];
+    struct kernel_claim *claim = &self->list->items[self->shapes.groups.items[index].claim];
+    if (kind->operators_differ) {
+        kernel_claim_remark(self->list, claim, "called with different inputs, or not all of them told");
+    }
+    if (kind->operators_differ || kind->operator== TRACE_OPERATOR_NONE || kind->operator== TRACE_OPERATOR_UNCLEAR) {
+        return STATUS_OK;
+    }
+    enum status status = trace_operators_claim(&self->operators, kind->operator, self->list, claim, self->error);
+    if (status == STATUS_OK && claim->operator!= NULL) {
+        kernel_claim_remark(self->list, claim, "called by %s with inputs %s", claim->operator->name,
+                            claim->operator->input_dims);
+    }
+    return status;
+}
 
 /* What hangs on the device. */
 static void finish_claim(const struct trace_reader *self, size_t index)
@@ -279,6 +314,11 @@ static void remark_end(struct trace_reader *self, const struct trace_events *eve
                        self->name, (unsigned long long)self->shapes.groups.left_out, self->shapes.groups.count);
         remark(self->list, text);
     }
+    if (self->operators.left_out > 0) {
+        (void)snprintf(text, sizeof text, "%s: the inputs of %llu operators were left out", self->name,
+                       (unsigned long long)self->operators.left_out);
+        remark(self->list, text);
+    }
     if (self->shapes.groups.count == 0) {
         (void)snprintf(text, sizeof text, "%s: no kernels among %llu events", self->name,
                        (unsigned long long)events->event_count);
@@ -293,6 +333,8 @@ static enum status read_items(struct trace_reader *self, struct trace_events *ev
     while (status == STATUS_OK && item.kind != TRACE_ITEM_END) {
         if (item.kind == TRACE_ITEM_KERNEL) {
             status = read_kernel(self, &item);
+        } else if (item.kind == TRACE_ITEM_OPERATOR) {
+            status = trace_operators_note(&self->operators, item.text, item.length, self->error);
         } else if (item.kind == TRACE_ITEM_DEVICES) {
             status = read_devices(self, &item);
         } else {
@@ -320,12 +362,16 @@ enum status trace_read_stream(struct byte_stream *stream, const char *name, bool
         status = read_items(&reader, &events);
     }
     if (status == STATUS_OK) {
-        for (size_t i = 0; i < reader.shapes.groups.count; i++) {
+        for (size_t i = 0; i < reader.shapes.groups.count && status == STATUS_OK; i++) {
             finish_claim(&reader, i);
+            status = tell_operator(&reader, i);
         }
+    }
+    if (status == STATUS_OK) {
         launch_table_finish(&reader.shapes.groups, false);
         remark_end(&reader, &events, stream);
     }
+    trace_operators_release(&reader.operators);
     trace_shapes_release(&reader.shapes);
     trace_events_release(&events);
     return status;

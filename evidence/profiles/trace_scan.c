@@ -23,7 +23,9 @@ enum role {
     ROLE_REGISTERS,
     ROLE_SMEM,
     ROLE_GRID,
-    ROLE_BLOCK
+    ROLE_BLOCK,
+    ROLE_OPERATOR,
+    ROLE_GRAPH_NODE
 };
 
 struct event_scan {
@@ -182,6 +184,10 @@ static bool take_value(struct event_scan *self, enum role role, const struct tra
         return scan_sides(field, shape->grid);
     case ROLE_BLOCK:
         return scan_sides(field, shape->block);
+    case ROLE_OPERATOR:
+        return scan_count(field, INT64_MAX, &launch->operator_id);
+    case ROLE_GRAPH_NODE:
+        return scan_count(field, INT64_MAX, &launch->graph_node);
     }
     return false;
 }
@@ -210,6 +216,10 @@ static enum role role_of(const struct trace_field *field, bool is_argument)
            : TRACE_FIELD_IS(field, "block")                ? ROLE_BLOCK
            : TRACE_FIELD_IS(field, "shared memory")        ? ROLE_SMEM
            : TRACE_FIELD_IS(field, "registers per thread") ? ROLE_REGISTERS
+           : TRACE_FIELD_IS(field, "External id")          ? ROLE_OPERATOR
+           : TRACE_FIELD_IS(field, "External Id")          ? ROLE_OPERATOR
+           : TRACE_FIELD_IS(field, "external id")          ? ROLE_OPERATOR
+           : TRACE_FIELD_IS(field, "graph node id")        ? ROLE_GRAPH_NODE
                                                            : ROLE_NONE;
 }
 

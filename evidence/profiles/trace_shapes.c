@@ -82,7 +82,8 @@ enum status trace_shapes_add(struct trace_shapes *shapes, const struct trace_lau
         launch_table_add(groups, hash_of(launch), launch->name, launch->name_length, launch->name_length, group, error);
     if (status == STATUS_OK && *group != NULL) {
         groups->list->items[(*group)->claim].ordinal = ordinal;
-        shapes->kinds[groups->count - 1] = (struct trace_kind){launch->name_length, launch->shape};
+        shapes->kinds[groups->count - 1] =
+            (struct trace_kind){.name_length = launch->name_length, .shape = launch->shape};
     }
     return status;
 }

@@ -15,6 +15,8 @@ enum {
 struct trace_kind {
     size_t name_length;
     struct trace_shape shape;
+    uint32_t operator;     /* of its first launch, as trace_operators_find says it */
+    bool operators_differ; /* among its launches */
 };
 
 /* kinds[i] is of groups.items[i]. Zero-initialise; trace_shapes_init, trace_shapes_release. */

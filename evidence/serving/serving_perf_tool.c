@@ -53,8 +53,17 @@ static double unit_ms(const json_t *metrics, const char *metric)
     static const struct {
         const char *name;
         double ms;
-    } units[] = {{"", 1.0},     {"ms", 1.0},      {"milliseconds", 1.0}, {"s", 1e3},  {"sec", 1e3},
-                 {"sec.", 1e3}, {"seconds", 1e3}, {"us", 1e-3},          {"ns", 1e-6}};
+    } units[] = {{"", 1.0},
+                 {"ms", 1.0},
+                 {"milliseconds", 1.0},
+                 {"s", 1e3},
+                 {"sec", 1e3},
+                 {"sec.", 1e3},
+                 {"seconds", 1e3},
+                 {"us", 1e-3},
+                 {"ns", 1e-6},
+                 {"microseconds", 1e-3},
+                 {"nanoseconds", 1e-6}};
     char path[NAME_SIZE];
 
     (void)snprintf(path, sizeof path, "%s.unit", metric);
@@ -80,6 +89,9 @@ static enum status take_latency(struct serving_reader *reader, const json_t *met
 
 static enum status take_latencies(struct serving_reader *reader, struct serving_result *result, const json_t *metrics)
 {
+    if (isfinite(statistic(metrics, "inter_token_latency", "avg")) &&
+        *serving_text(metrics, "inter_token_latency.unit") == '\0')
+        serving_note(reader, result, "inter_token_latency has no unit: taken for ms");
     enum status status = take_latency(reader, metrics, "inter_token_latency", &result->tpot_mean_ms,
                                       &result->tpot_median_ms, &result->tpot_p99_ms);
 

@@ -18,7 +18,7 @@ enum {
 /* A chunk of up to half a token more than one is still one token: engines merge a few. */
 static const double chunk_ratio_most = 1.5;
 /* Below this share of what was offered something else than the batch limits; above that share units do not match. */
-static const double running_least = 0.8, running_most = 1.1;
+static const double running_least = 0.8, running_most = 1.1, running_nonsense = 0.01;
 /* Mean over median gap from which prefill of other requests is worth a word. */
 static const double mixing_ratio_least = 1.2;
 static const double requests_per_slot_least = 3.0;
@@ -271,7 +271,13 @@ static void judge_batch(struct serving_reader *reader, struct serving_result *re
                      "%.4g of %.4g requests were decoding, the others waited or were in prefill: an admission limit, "
                      "or long prompts",
                      result->running, result->concurrency);
-    else if (share < running_least)
+    else if (share < running_nonsense) {
+        serving_note(reader, result,
+                     "%.4g of %.4g requests ran: the concurrency, or a unit, is not what it says; the offered number "
+                     "is used",
+                     result->running, result->concurrency);
+        result->running = (double)NAN;
+    } else if (share < running_least)
         serving_note(reader, result, "%.4g of %.4g requests ran: an admission limit, a slow client or few prompts",
                      result->running, result->concurrency);
     if (result->completed < requests_per_slot_least * result->concurrency)

@@ -185,6 +185,10 @@ START_TEST(wrong_and_cut_logs)
     ck_assert_int_eq(read_text(compiler_log_parse, text, &list, &error), STATUS_BAD_DATA);
     ck_assert_uint_eq(error.line, 2);
     compiled_kernel_list_release(&list);
+    (void)snprintf(text, sizeof text, "%sptxas info    : Used 256 registers\n", announced);
+    ck_assert_int_eq(read_text(compiler_log_parse, text, &list, &error), STATUS_BAD_DATA);
+    ck_assert_uint_eq(error.line, 2);
+    compiled_kernel_list_release(&list);
 }
 END_TEST
 
@@ -228,6 +232,7 @@ START_TEST(resource_reports_of_containers)
                                         "Resource usage:\n Function k:\n",
                                         "Resource usage:\n Function k:\n  STACK:0\n",
                                         "Resource usage:\n Function k:\n  REG:x\n",
+                                        "Resource usage:\n Function k:\n  REG:256 STACK:0\n",
                                         "Resource usage:\n Function k:\n  REG:4 STACK\n",
                                         "Resource usage:\n Function k:\n Function m:\n  REG:4\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

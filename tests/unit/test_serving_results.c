@@ -210,6 +210,16 @@ START_TEST(mixing_client_limit_and_units_are_told)
     snprintf(text, sizeof text, form, 45, 640, 0, 4140.0, 20.0, 18.0, 18.0, 18.0);
     assert_says(must_parse(text, "a", 1)->note, "74.52 requests ran where 45 were offered");
     release();
+    /* Seconds in place of milliseconds: no batch follows from them. */
+    snprintf(text, sizeof text, form, 64, 640, 0, 3500.0, 20.0, 0.018, 0.018, 0.018);
+    assert_says(must_parse(text, "a", 1)->note, "0.063 of 64 requests ran: the concurrency, or a unit, is not what");
+    ck_assert(isnan(results.items[0].running));
+    release();
+    /* As few, but they all wait for the first token. */
+    snprintf(text, sizeof text, form, 64, 640, 0, 20.0, 48000.0, 18.0, 18.0, 18.0);
+    assert_says(must_parse(text, "a", 1)->note, "0.36 of 64 requests were decoding, the others waited");
+    assert_close_rel(results.items[0].running, 0.36, 1e-9);
+    release();
     /* Long prompts and no gap between chunks: TPOT is too long, and it is said. */
     assert_says(must_parse("{\"max_concurrency\": 8, \"completed\": 80, \"output_throughput\": 400, "
                            "\"mean_tpot_ms\": 18, \"total_input_tokens\": 655360, \"total_output_tokens\": 81920}",
