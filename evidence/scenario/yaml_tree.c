@@ -12,7 +12,8 @@
 #include "base/text_buffer.h"
 
 enum {
-    BRACKETS_MAX = 8 * YAML_DEPTH_MAX
+    BRACKETS_MAX = 8 * YAML_DEPTH_MAX,
+    QUOTES_MAX = 7 /* in a row: three quotes inside of a quoted text. libfyaml 0.7.12 loses memory from four on */
 };
 
 struct open_node {
@@ -303,14 +304,16 @@ static enum status check_encoding(const char *text, size_t length, const char *n
                         (unsigned)(unsigned char)text[bad_offset]);
 }
 
-/* What would cost libfyaml much time or memory before its first event: directives, and brackets left open by the
- * thousand (its scanner keeps all of them). Quotes are not understood here, so the bound is generous. */
+/* What would cost libfyaml much time or memory before its first event: directives, brackets left open by the thousand
+ * (its scanner keeps all of them), and runs of single quotes. Quotes are not understood here, so the bounds are
+ * generous. */
 static enum status check_shape(const char *text, size_t length, const char *name, struct error *error)
 {
     unsigned line = 1, column = 1;
-    long open = 0;
+    long open = 0, quotes = 0;
     for (size_t i = 0; i < length; i++, column++) {
         char c = text[i];
+        quotes = c == '\'' ? quotes + 1 : 0;
         if (c == '%' && column == 1) {
             return error_set_at(error, STATUS_BAD_DATA, name, line, column, "directives ('%%') are not allowed");
         }
@@ -329,6 +332,10 @@ static enum status check_shape(const char *text, size_t length, const char *name
         if (open > BRACKETS_MAX) {
             return error_set_at(error, STATUS_LIMIT, name, line, column, "more than %d brackets are open",
                                 BRACKETS_MAX);
+        }
+        if (quotes > QUOTES_MAX) {
+            return error_set_at(error, STATUS_LIMIT, name, line, column, "more than %d single quotes in a row",
+                                QUOTES_MAX);
         }
     }
     return STATUS_OK;
