@@ -86,11 +86,9 @@ static enum status evaluate_step_layers(struct question *question, const double 
 }
 
 /* Two independent relative errors: half-widths add in quadrature, in the logarithm. */
-static double combined_end(double center, double end_a, double center_a, double end_b, double center_b)
+static double combined_spread(double end_a, double center_a, double end_b, double center_b)
 {
-    double spread = hypot(log(end_a / center_a), log(end_b / center_b));
-
-    return end_a < center_a ? center / exp(spread) : center * exp(spread);
+    return exp(hypot(log(end_a / center_a), log(end_b / center_b)));
 }
 
 static void step_of_variant(const struct question *question, struct prediction *prediction)
@@ -102,9 +100,9 @@ static void step_of_variant(const struct question *question, struct prediction *
     step->step_time_s = change->center;
     if (question->step_interval_known) {
         step->step_time_lo_s =
-            combined_end(change->center, change->lo, change->center, base.step_time_lo_s, base.step_time_s);
+            change->center / combined_spread(change->lo, change->center, base.step_time_lo_s, base.step_time_s);
         step->step_time_hi_s =
-            combined_end(change->center, change->hi, change->center, base.step_time_hi_s, base.step_time_s);
+            change->center * combined_spread(change->hi, change->center, base.step_time_hi_s, base.step_time_s);
     } else {
         step->step_time_lo_s = change->lo;
         step->step_time_hi_s = change->hi;

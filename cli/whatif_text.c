@@ -280,6 +280,12 @@ static void print_ratios(const struct whatif *whatif, const struct variant_effec
     if (isfinite(effect->other_layout_ratio) && fabs(effect->other_layout_ratio - effect->central_ratio) > 0.005) {
         printf("; x %.2f if the compiler lays all warps along M", effect->other_layout_ratio);
     }
+    if (effect->is_unmoved) {
+        printf(".\n    The change moves nothing that the description holds: the interval above is no more than the "
+               "error of "
+               "its form.\n");
+        return;
+    }
     printf(".\n    That is the description alone; the interval above also draws parameters, spills and unexplained "
            "time.\n");
 }

@@ -218,9 +218,10 @@ static double rest_ratio_of(double ratio, double replication, double replicated_
 static enum status fill_ratios(const struct gpu_device *device, const struct model_parameters *parameters,
                                const struct variant_layers *groups, uint32_t group_count,
                                const struct variant_layers *leading, bool identical, struct draw_table *table,
-                               struct error *error)
+                               bool *is_unmoved, struct error *error)
 {
     struct random_stream stream;
+    *is_unmoved = true;
     random_init(&stream, 20, 26);
     for (int i = 0; i < DRAWS; i++) {
         struct draw draw;
@@ -238,8 +239,9 @@ static enum status fill_ratios(const struct gpu_device *device, const struct mod
         }
         table->base_s[i] = base_s;
         table->ratio[i] = identical ? 1 : variant_s / base_s * draw.form_error;
-        table->rest_ratio[i] =
-            rest_ratio_of(table->ratio[i], replication_ratio(leading, &draw), draw.replicated_fraction);
+        const double replication = replication_ratio(leading, &draw);
+        *is_unmoved = *is_unmoved && variant_s == base_s && replication == 1;
+        table->rest_ratio[i] = rest_ratio_of(table->ratio[i], replication, draw.replicated_fraction);
         table->share_uniform[i] = draw.share_uniform;
     }
     return STATUS_OK;
@@ -474,7 +476,7 @@ enum status variant_effect_predict(const struct gpu_device *device, const struct
         goto cleanup;
     }
     status = fill_ratios(device, parameters, groups, group_count, &groups[result->leading_group],
-                         groups_identical(groups, group_count), table, error);
+                         groups_identical(groups, group_count), table, &result->is_unmoved, error);
     if (status) {
         goto cleanup;
     }

@@ -50,6 +50,7 @@ struct variant_effect {
     double central_ratio;      /* of the described kernels over the whole step, central parameters, likelier layout */
     double other_layout_ratio; /* the same under the compiler's other warp layout; NaN where there is no doubt */
     double group_base_s[SERVING_LAYER_GROUPS_MAX], group_variant_s[SERVING_LAYER_GROUPS_MAX]; /* one layer of each */
+    bool is_unmoved; /* no draw moves what the description holds: the intervals are the form's error alone (VAR-3) */
     uint32_t leading_group; /* layer group in which the change moves the step most; the mechanisms are its */
     uint32_t mechanism_count;
     struct mechanism mechanisms[MECHANISM_COUNT];

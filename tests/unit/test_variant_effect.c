@@ -109,6 +109,23 @@ START_TEST(unexplained_time_may_follow_the_replication)
 }
 END_TEST
 
+/* What the description does not use leaves both sides the same: said, and left to the form's error. */
+START_TEST(what_moves_nothing_is_told)
+{
+    const struct variant_effect same = effect_of(NULL);
+    ck_assert(same.is_unmoved);
+    assert_close_rel(same.central_ratio, 1, 0);
+    ck_assert_msg(fabs(width(&same.kernel_ratio) - 0.05) < 0.005, "%g", width(&same.kernel_ratio));
+    variant.kernels[0].loop.barriers = 1e-3;
+    ck_assert(!effect_of(NULL).is_unmoved);
+    /* A spill that only some draws have moves something. */
+    variant = base;
+    base.kernels[0].launch.registers_per_thread = variant.kernels[0].launch.registers_per_thread = 255;
+    variant.kernels[0].loop.spill_bytes = (double)NAN;
+    ck_assert(!effect_of(NULL).is_unmoved);
+}
+END_TEST
+
 Suite *suite_variant_effect(void)
 {
     Suite *suite = suite_create("variant_effect");
@@ -116,6 +133,7 @@ Suite *suite_variant_effect(void)
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, parameters_err_together_as_the_calibration_found);
     tcase_add_test(tests, unexplained_time_may_follow_the_replication);
+    tcase_add_test(tests, what_moves_nothing_is_told);
     suite_add_tcase(suite, tests);
     return suite;
 }
