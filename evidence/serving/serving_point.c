@@ -204,7 +204,7 @@ static void step_from_itl(struct serving_reader *reader, struct serving_result *
                      result->itl_mean_ms / result->itl_median_ms);
 }
 
-/* Where no latency was measured: with the batch always full, a step gives every request its tokens. */
+/* Where no time per token was measured: with the batch always full, a step gives every request its tokens. */
 static void step_from_throughput(struct serving_reader *reader, struct serving_result *result)
 {
     double tokens = speculates(result) ? result->accept_length : 1.0;
@@ -213,7 +213,7 @@ static void step_from_throughput(struct serving_reader *reader, struct serving_r
     if (!isfinite(result->step_time_ms))
         return;
     serving_source(reader, result, "concurrency / tokens per second");
-    serving_note(reader, result, "no latency was measured: prefill and waiting count as steps");
+    serving_note(reader, result, "no time per token was measured: prefill and waiting count as steps");
 }
 
 static void choose_step(struct serving_reader *reader, struct serving_result *result)

@@ -240,7 +240,7 @@ START_TEST(mixing_client_limit_and_units_are_told)
     assert_says(
         must_parse("{\"max_concurrency\": 8, \"output_throughput\": 400, \"total_token_throughput\": 800}", "a", 1)
             ->note,
-        "no latency was measured");
+        "no time per token was measured");
     assert_close_rel(results.items[0].step_time_ms, 20.0, 1e-12);
     release();
 }
