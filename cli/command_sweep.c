@@ -107,15 +107,7 @@ static enum status read_objective(const struct question *question, const char *t
         return STATUS_OK;
     }
     *fixes_concurrency = true;
-    const long variable = scenario_concurrency_variable(question->scenario);
-    const char *name = variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name;
-    const char *assignment = text + sizeof prefix - 1;
-    const size_t length = strlen(name);
-    if (variable < 0 || strncmp(assignment, name, length) != 0 || assignment[length] != '=' ||
-        number_parse(assignment + length + 1, &request->concurrency) != STATUS_OK) {
-        return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", text, name);
-    }
-    return STATUS_OK;
+    return question_read_throughput_at(question, text, &request->concurrency, error);
 }
 
 static bool is_assigned(const struct question_options *options, const char *name)

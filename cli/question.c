@@ -201,14 +201,26 @@ static enum status refuse_repeats(const struct text_list *assignments, struct er
     return STATUS_OK;
 }
 
-/* The bounds of --concurrency hold for -s C=... as well. */
-static enum status check_concurrency(const struct question *question, struct error *error)
+/* The bounds of --concurrency hold for -s C=... and throughput@C=... as well. */
+static enum status check_concurrency(double asked, struct error *error)
 {
-    const double asked = question_concurrency(question, question->values);
-
-    if (question->serving.present && !(asked >= 1.0 && asked <= CONCURRENCY_MAX))
+    if (!(asked >= 1.0 && asked <= CONCURRENCY_MAX))
         return error_set(error, STATUS_USAGE, "a concurrency of 1 to %d is expected, not %g", CONCURRENCY_MAX, asked);
     return STATUS_OK;
+}
+
+enum status question_read_throughput_at(const struct question *question, const char *objective, double *concurrency,
+                                        struct error *error)
+{
+    static const char prefix[] = "throughput@";
+    const long variable = scenario_concurrency_variable(question->scenario);
+    const char *name = variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name;
+    const size_t start = sizeof prefix - 1, length = strlen(name);
+
+    if (variable < 0 || strncmp(objective, prefix, start) != 0 || strncmp(objective + start, name, length) != 0 ||
+        objective[start + length] != '=' || number_parse(objective + start + length + 1, concurrency) != STATUS_OK)
+        return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", objective, name);
+    return check_concurrency(*concurrency, error);
 }
 
 enum status question_open(struct question *question, const char *scenario_path, const struct question_options *options,
@@ -249,7 +261,9 @@ enum status question_open(struct question *question, const char *scenario_path, 
             return status;
     }
     question_judge_step_law(question);
-    return check_concurrency(question, error);
+    if (question->serving.present)
+        return check_concurrency(question_concurrency(question, question->values), error);
+    return STATUS_OK;
 }
 
 enum status question_open_timed(struct question *question, const char *scenario_path,

@@ -96,6 +96,9 @@ MUST_CHECK enum status question_take_calibration(struct question *question, cons
 void question_judge_step_law(struct question *question);
 /* The concurrency that values ask for; 1 where the scenario has no such variable. */
 double question_concurrency(const struct question *question, const double *values);
+/* Reads an objective "throughput@C=96" (C by the scenario's name for it); STATUS_USAGE for anything else. */
+MUST_CHECK enum status question_read_throughput_at(const struct question *question, const char *objective,
+                                                   double *concurrency, struct error *error);
 /* Copies question->values with the concurrency replaced (where the scenario has one). */
 void question_values_at(const struct question *question, const double *values, double concurrency, double *out);
 

@@ -49,17 +49,8 @@ static enum status read_objective(struct search_question *self, const char *text
     }
     self->is_throughput = true;
     self->concurrency = question_concurrency(question, question->values);
-    const char *at = text + sizeof prefix - 1, *equals = strchr(at, '=');
-    if (*at == '\0') {
-        return STATUS_OK;
-    }
-    const long variable = scenario_concurrency_variable(question->scenario);
-    const char *name = variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name;
-    if (*at != '@' || equals == NULL || variable < 0 || strlen(name) != (size_t)(equals - at - 1) ||
-        strncmp(at + 1, name, strlen(name)) != 0 || number_parse(equals + 1, &self->concurrency) != STATUS_OK) {
-        return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", text, name);
-    }
-    return STATUS_OK;
+    return text[sizeof prefix - 1] == '\0' ? STATUS_OK
+                                           : question_read_throughput_at(question, text, &self->concurrency, error);
 }
 
 static enum status take_costs(struct search_question *self, const struct search_question_options *options,

@@ -299,13 +299,18 @@ static void print_load(const struct serving_outcome *result)
                      quantity_whole((double)result->recomputed_tokens, b));
 }
 
+static void print_prefill_warning(const struct serving_setup *setup)
+{
+    if (setup->times.prefill_s_per_token == 0.0)
+        (void)printf("\nPrompts take no time beyond the step itself: --prefill-us-per-token gives them one\n");
+}
+
 static void print_warnings(const struct serving_setup *setup, const struct serving_answer *answer)
 {
     const struct serving_outcome *result = &answer->result;
     char number[QUANTITY_TEXT_SIZE];
 
-    if (setup->times.prefill_s_per_token == 0.0)
-        (void)printf("\nPrompts take no time beyond the step itself: --prefill-us-per-token gives them one\n");
+    print_prefill_warning(setup);
     if (setup->config.warmup_requests >= result->completed && setup->config.warmup_requests > 0)
         (void)printf("\nNo latencies: the %s completed requests are all within --warmup\n",
                      quantity_whole((double)result->completed, number));
@@ -331,18 +336,51 @@ static void print_warnings(const struct serving_setup *setup, const struct servi
                      quantity_percent(answer->outside_fraction, number));
 }
 
+static void print_run_count(size_t runs, size_t count, const char *what)
+{
+    if (runs > 0)
+        (void)printf("\n%zu of %zu runs: %s\n", runs, count, what);
+}
+
+/* What print_warnings says of one run, counted over those of several seeds. */
+static void print_seed_warnings(const struct serving_setup *setup, const struct serving_answer *answers, size_t count)
+{
+    size_t unwarmed = 0, unstable = 0, at_horizon = 0, at_queue_limit = 0, outside = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct serving_outcome *result = &answers[i].result;
+
+        unwarmed += setup->config.warmup_requests > 0 && setup->config.warmup_requests >= result->completed;
+        unstable += result->unstable;
+        at_horizon += result->horizon_reached;
+        at_queue_limit += result->queue_limit_reached;
+        outside += answers[i].outside_fraction > 0.0;
+    }
+    print_prefill_warning(setup);
+    print_run_count(unwarmed, count, "no latencies, all completed requests are within --warmup");
+    print_run_count(unstable, count, "unstable, ever more requests wait. Latencies depend on how long the load lasts");
+    print_run_count(at_horizon, count, "stopped at the horizon. What was unfinished is in no E2E, TPOT or goodput");
+    print_run_count(at_queue_limit, count,
+                    "stopped at --queue-limit. What was unfinished is in no E2E, TPOT or goodput");
+    print_run_count(outside, count, "extrapolating, steps have a batch that was not measured near");
+}
+
 static enum status print_text(const struct report *report, const struct serving_setup *setup,
                               const struct serving_answer *answers, size_t count, struct error *error)
 {
     static const struct report_column columns[] = {
         {"quantity", "over the seeds", 0}, {"mean", "mean", 5}, {"lo", "from", 5}, {"hi", "to", 5}};
+    enum status status;
 
     (void)printf("%s on %s, %s arrivals\nStep time: %s\n", scenario_name(setup->question.scenario),
                  setup->question.device->title, setup->arrivals_name, setup->times.basis);
     print_lengths(setup);
     if (count > 1) {
         (void)printf("\n");
-        return report_print_table(report, "over_seeds", columns, sizeof columns / sizeof columns[0], stdout, error);
+        status = report_print_table(report, "over_seeds", columns, sizeof columns / sizeof columns[0], stdout, error);
+        if (status == STATUS_OK)
+            print_seed_warnings(setup, answers, count);
+        return status;
     }
     print_search(setup, &answers[0]);
     print_load(&answers[0].result);

@@ -5,6 +5,8 @@ echo "exit $?"
 echo "exit $?"
 "$OCCAM" propose dsv4-flash-sparse-decode --objective throughput@D=96
 echo "exit $?"
+"$OCCAM" propose dsv4-flash-sparse-decode --objective throughput@C=100001
+echo "exit $?"
 echo 'block_n,num_warps,num_stages,group,splits,time_us
 64,4,2,8,4,0' > "$SCRATCH/zero.csv"
 cd "$SCRATCH" || exit 1

@@ -12,6 +12,7 @@ try dsv4-flash-sparse-decode --where '1 / (C - 96)'
 try dsv4-flash-sparse-decode --objective 'throughput@C=x'
 try dsv4-flash-sparse-decode --objective 'throughput@=8'
 try dsv4-flash-sparse-decode --objective 'throughput@C=0'
+try dsv4-flash-sparse-decode --objective 'throughput@C=100001'
 try dsv4-flash-sparse-decode --objective throughput --vary C
 try dsv4-flash-sparse-decode --objective throughput --device h200
 try dsv4-flash-sparse-decode --objective 'throughput@C=8' --by C
