@@ -298,6 +298,13 @@ static inline double rounds_s(const struct time_model *model, const struct cta_w
     return sum.time_s;
 }
 
+/* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM, since its lines displace what
+ * earlier launches left dirty, as much as it leaves itself; else what L2 cannot hold. */
+static double written_back_bytes(const struct time_model *model, double read_bytes, double written_bytes)
+{
+    return read_bytes > 0 ? written_bytes : fmax(0, written_bytes - model->l2_capacity_bytes);
+}
+
 /* Bytes of the whole grid and the bounds no configuration can beat (TIME-7). */
 static void grid_traffic(const struct time_model *model, const struct kernel_case *kernel, const struct cta_work *work,
                          struct kernel_time *result)
@@ -306,14 +313,15 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     const struct tile_cost *tile = work->tile;
     const double ctas = (double)kernel->launch.grid_ctas;
     const double written_bytes = ctas * loop->epilogue_bytes;
-    const double edge_bytes = ctas * loop->prologue_bytes * loop->prologue_distinct_fraction +
-                              fmax(0, written_bytes - model->l2_capacity_bytes);
-    result->dram_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
+    const double edge_bytes = ctas * loop->prologue_bytes * loop->prologue_distinct_fraction;
+    const double read_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
+    result->dram_bytes = read_bytes + written_back_bytes(model, read_bytes, written_bytes);
     result->l2_bytes =
         ctas * (loop->iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) + written_bytes;
     result->partial_write_s = ctas * partial_writes(loop) * model->l2_partial_write_s;
-    result->dram_floor_s =
-        (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes) / model->peak_dram_bytes_per_s;
+    result->dram_floor_s = (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes +
+                            fmax(0, written_bytes - model->l2_capacity_bytes)) /
+                           model->peak_dram_bytes_per_s;
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
 }
 
