@@ -298,8 +298,8 @@ static inline double rounds_s(const struct time_model *model, const struct cta_w
     return sum.time_s;
 }
 
-/* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM, since its lines displace what
- * earlier launches left dirty, as much as it leaves itself; else what L2 cannot hold. */
+/* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM, since its lines
+ * displace what earlier launches left dirty, as much as it leaves itself; else what L2 cannot hold. */
 static double written_back_bytes(const struct time_model *model, double read_bytes, double written_bytes)
 {
     return read_bytes > 0 ? written_bytes : fmax(0, written_bytes - model->l2_capacity_bytes);
