@@ -349,12 +349,23 @@ static void add_spills(const struct simulated_machine *machine, const struct til
     }
 }
 
+/* Of what a CTA writes, what DRAM has to take: all of it where the grid reads from DRAM, else its share of what L2
+ * cannot hold (TIME-6 has the measurement). */
+static double written_back_bytes(const struct simulated_machine *machine, const struct kernel_case *kernel,
+                                 const struct cta_program *program)
+{
+    const double bytes = kernel->loop.epilogue_bytes, written = (double)kernel->launch.grid_ctas * bytes;
+    if (program->tile.dram_bytes + program->exposed.dram_bytes + program->prologue.dram_bytes > 0)
+        return bytes;
+    return written > machine->l2_capacity_bytes ? bytes * (1 - machine->l2_capacity_bytes / written) : 0;
+}
+
+/* After the loads. */
 static void set_edges(const struct simulated_machine *machine, const struct kernel_case *kernel,
                       struct cta_program *program)
 {
     const struct tile_loop *loop = &kernel->loop;
     const double edge = edge_of_warp(machine, loop) / 2 * machine->cycle_s;
-    const double written = (double)kernel->launch.grid_ctas * loop->epilogue_bytes;
     program->start_s = machine->cta_start_s;
     program->edge_issue_s = edge;
     program->edge_s = edge * cycles_per_instruction(machine->issue_interval, parts(program->warps, SUB_CORES_MAX));
@@ -370,8 +381,7 @@ static void set_edges(const struct simulated_machine *machine, const struct kern
         program->epilogue.partial_port_s = pieces * machine->port_partial_write_s;
         program->epilogue.partial_l2_s = pieces * machine->l2_partial_write_s;
     }
-    if (written > machine->l2_capacity_bytes)
-        program->epilogue.dram_bytes = loop->epilogue_bytes * (1 - machine->l2_capacity_bytes / written);
+    program->epilogue.dram_bytes = written_back_bytes(machine, kernel, program);
 }
 
 static void add_barriers(const struct simulated_machine *machine, const struct tile_loop *loop,

@@ -183,7 +183,7 @@ START_TEST(spills_that_the_array_does_not_hold_go_on)
 }
 END_TEST
 
-/* Of what is written, DRAM sees what L2 cannot hold. */
+/* Of what is written, DRAM sees what L2 cannot hold; all of it where something is read from there. */
 START_TEST(writes_stay_in_l2_while_they_fit)
 {
     struct gpu_device device;
@@ -195,6 +195,10 @@ START_TEST(writes_stay_in_l2_while_they_fit)
     ck_assert(simulate(&machine, &layer, &PLAIN).kernels[0].dram_bytes == 50);
     machine.l2_capacity_bytes = 200;
     ck_assert(simulate(&machine, &layer, &PLAIN).kernels[0].dram_bytes == 0);
+    layer.kernels[0].loop.prologue_bytes = 64;
+    ck_assert(simulate(&machine, &layer, &PLAIN).kernels[0].dram_bytes == 0);
+    layer.kernels[0].loop.prologue_distinct_fraction = 0.5;
+    ck_assert(simulate(&machine, &layer, &PLAIN).kernels[0].dram_bytes == 2 * (100 + 32));
 }
 END_TEST
 
@@ -460,7 +464,7 @@ START_TEST(bytes_are_those_described)
     loop->epilogue_bytes = 10;
     const struct cta_simulation result = simulate(&machine, &layer, &PLAIN);
     assert_close_rel(result.kernels[0].bytes_served, 60 * (5 * 16 * 19.0 * 32 + 110), 1e-12);
-    assert_close_rel(result.kernels[0].dram_bytes, 60 * 5 * 16 * 19.0 * 32 / 4, 1e-12);
+    assert_close_rel(result.kernels[0].dram_bytes, 60 * (5 * 16 * 19.0 * 32 / 4 + 10), 1e-12);
 }
 END_TEST
 
