@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/predict/tile_cost.h"
+#include "model/predict/kernel_time_private.h"
 
 const char *time_limiter_name(enum time_limiter limiter)
 {
@@ -34,20 +34,6 @@ static inline double root(double x, double p)
     }
     return p == 3 ? cbrt(x) : p == 2 ? sqrt(x) : p == 1 ? x : pow(x, 1 / p);
 }
-
-/* Powers that one kernel's time is made of, in the order in which they are asked for. Under a model that differs in one
- * parameter most have the same argument and exponent. */
-struct power_site {
-    double x, exponent, value; /* the exponent of a root is negative */
-};
-enum {
-    POWER_SITES = 16 /* of a kernel whose CTAs are equal; others go without */
-};
-struct power_book {
-    struct power_site sites[POWER_SITES];
-    uint32_t next;
-    bool closed; /* values are looked up, none is kept */
-};
 
 static inline double power_at(struct power_book *book, double x, double p, bool is_root)
 {
@@ -92,7 +78,7 @@ struct cta_work {
     uint32_t warps;
 };
 
-/* TILE-6: residents x frames against what SMEM leaves of the SM's L1. */
+/* TILE-6: what residents keep in L1, frames and loads that pass it, against what SMEM leaves of it. */
 static double missed_spill_bytes(const struct time_model *model, const struct kernel_case *kernel,
                                  const struct tile_cost *tile, const struct kernel_time *result)
 {
@@ -102,7 +88,7 @@ static double missed_spill_bytes(const struct time_model *model, const struct ke
     const struct tile_loop *loop = &kernel->loop;
     const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
     const double frame_bytes = loop->local_bytes > 0 ? loop->local_bytes : loop->spill_bytes / 2;
-    const double footprint = residents * kernel->launch.threads * frame_bytes;
+    const double footprint = residents * (kernel->launch.threads * frame_bytes + tile->through_l1_bytes);
     const double smem = residents * (kernel->launch.static_smem_bytes + (double)kernel->launch.dynamic_smem_bytes +
                                      model->limits->smem_reserved_per_cta_bytes);
     const double held = fmax(0, model->l1_bytes - smem);
@@ -192,32 +178,30 @@ static inline void round_bounds_compute(const struct cta_cost *cost, double p, s
     bounds->chain_per_s = bounds->chain / cost->chain_s;
 }
 
-/* Time of some rounds, and what turns their bounds into parts of it. */
-struct round_sum {
+/* One round on the SMs alone: its time, and what turns its bounds into parts of it. */
+struct round_time {
     double time_s, chain_weight, shared_weight;
 };
 
-/* TIME-4: `rounds` rounds in which the busiest SM holds `residents` CTAs. */
-static inline void add_rounds(const struct round_bounds *bounds, double residents, double rounds, double p,
-                              struct power_book *book, struct round_sum *sum)
+/* TIME-4: a round in which the busiest SM holds `residents` CTAs. */
+static inline void round_compute(const struct round_bounds *bounds, double residents, double p, struct power_book *book,
+                                 struct round_time *round)
 {
     const double scale = raise_at(book, residents, p);
     const double norm = bounds->chain + scale * bounds->shared;
-    const double inverse =
-        rounds / norm; /* beside the roots, not after them: the chain of one prediction is what counts */
-    const double norm_root = root_at(book, norm, p);
-    const double time_s = rounds * norm_root;
-    const double weight = inverse * norm_root;
-    sum->time_s += time_s;
-    sum->chain_weight += weight * bounds->chain_per_s;
-    sum->shared_weight += weight * scale;
+    const double inverse = 1 / norm; /* beside the roots, not after them: the chain of one prediction is what counts */
+    const double time_s = root_at(book, norm, p);
+    const double weight = inverse * time_s;
+    round->time_s = time_s;
+    round->chain_weight = weight * bounds->chain_per_s;
+    round->shared_weight = weight * scale;
 }
 
-/* Adds the sum's time, by limiter. */
+/* Adds the time of `count` rounds, by limiter. */
 static inline void add_shares(const struct round_bounds *bounds, const struct cta_cost *cost,
-                              const struct round_sum *sum, double count, double *shares)
+                              const struct round_time *round, double count, double *shares)
 {
-    const double chain = count * sum->chain_weight, shared = count * sum->shared_weight;
+    const double chain = count * round->chain_weight, shared = count * round->shared_weight;
     shares[TIME_LIMITER_LAUNCH] += chain * cost->chain_start_s;
     shares[TIME_LIMITER_MEMORY_LATENCY] += chain * cost->chain_latency_s;
     shares[TIME_LIMITER_DEPENDENCY] += chain * cost->chain_busy_s;
@@ -225,37 +209,6 @@ static inline void add_shares(const struct round_bounds *bounds, const struct ct
     shares[TIME_LIMITER_ISSUE] += shared * bounds->issue;
     shares[TIME_LIMITER_SMEM] += shared * bounds->smem;
     shares[TIME_LIMITER_SM_BANDWIDTH] += shared * bounds->sm_bandwidth;
-}
-
-/* TIME-5 for unequal CTAs: each group's time with full co-residency, dealt to the slots in order. shares NULL: not
- * wanted. */
-static double ragged_rounds_s(const struct time_model *model, const struct cta_work *cta,
-                              const struct kernel_time *result, double *shares)
-{
-    const struct tile_loop *loop = cta->loop;
-    double work[TILE_LOOP_RAGGED_MAX] = {0};
-    uint64_t counts[TILE_LOOP_RAGGED_MAX] = {0};
-    double total_s = 0;
-    const double residents = result->waves.full_rounds ? result->ctas_per_sm : result->waves.tail_ctas_per_sm;
-    for (uint32_t i = 0; i < loop->ragged_count; i++) {
-        struct cta_cost cost;
-        struct round_bounds bounds;
-        cta_cost_compute(model, cta, loop->ragged[i].iterations, NULL, &cost);
-        round_bounds_compute(&cost, model->overlap_exponent, NULL, &bounds);
-        counts[i] = loop->ragged[i].ctas;
-        struct round_sum sum = {0};
-        add_rounds(&bounds, residents, 1, model->overlap_exponent, NULL, &sum);
-        if (shares) {
-            add_shares(&bounds, &cost, &sum, (double)counts[i], shares);
-        }
-        work[i] = sum.time_s;
-        total_s += work[i] * (double)counts[i];
-    }
-    const double makespan_s = waves_list_schedule(work, counts, loop->ragged_count, result->waves.slots);
-    for (int k = 0; k < TIME_LIMITER_COUNT && total_s > 0 && shares; k++) {
-        shares[k] *= makespan_s / total_s;
-    }
-    return makespan_s;
 }
 
 /* Groups without CTAs do not count: with one left over all CTAs are equal. */
@@ -272,30 +225,12 @@ static bool is_ragged(const struct tile_loop *loop, double *iterations)
     return groups > 1;
 }
 
-/* Time of all rounds, device bounds left out; shares receive the same total, by limiter (NULL: not wanted). */
-static inline double rounds_s(const struct time_model *model, const struct cta_work *work,
-                              const struct kernel_time *result, struct power_book *book, double *shares)
+/* Of what is written, the share that L2 cannot hold beside what passes it meanwhile goes on to DRAM (TIME-6). */
+static double written_back_bytes(const struct time_model *model, double read_bytes, double written_bytes)
 {
-    double iterations;
-    if (is_ragged(work->loop, &iterations)) {
-        return ragged_rounds_s(model, work, result, shares);
-    }
-    struct cta_cost cost;
-    struct round_bounds bounds;
-    const double p = model->overlap_exponent;
-    cta_cost_compute(model, work, iterations, book, &cost);
-    round_bounds_compute(&cost, p, book, &bounds);
-    struct round_sum sum = {0};
-    if (result->waves.full_rounds) {
-        add_rounds(&bounds, result->ctas_per_sm, (double)result->waves.full_rounds, p, book, &sum);
-    }
-    if (result->waves.tail_ctas) {
-        add_rounds(&bounds, result->waves.tail_ctas_per_sm, 1, p, book, &sum);
-    }
-    if (shares) {
-        add_shares(&bounds, &cost, &sum, 1, shares);
-    }
-    return sum.time_s;
+    const double touched_bytes = read_bytes + written_bytes;
+    return touched_bytes > model->l2_capacity_bytes ? written_bytes * (1 - model->l2_capacity_bytes / touched_bytes)
+                                                    : 0;
 }
 
 /* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM, since its lines
@@ -325,17 +260,155 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     result->tensor_floor_s = ctas * loop->iterations * tile->useful_tensor_s / model->sm_count;
 }
 
-/* TIME-6: launch + p-norm of rounds, L2 and DRAM; shares sum to one (sm_shares NULL: not wanted). */
-static inline void compose(const struct time_model *model, double sm_s, const double *sm_shares,
+/* Time of the grid as SMs and DRAM allow it, L2 and launch left out. */
+struct grid_time {
+    double time_s, dram_s; /* the second is a part of the first */
+};
+
+/* TIME-6: `count` rounds that take sm_s each on the SMs and load dram_bytes each: the p-norm of both. Returns what the
+ * round's own time is to be multiplied with to give its part of the grid's. */
+static inline double add_rounds(const struct time_model *model, double sm_s, double dram_bytes, double count,
+                                struct power_book *book, struct grid_time *grid)
+{
+    const double p = model->device_exponent;
+    const double dram = raise_at(book, dram_bytes / model->dram_bytes_per_s, p);
+    const double sm = raise_at(book, sm_s, p);
+    const double norm = sm + dram;
+    const double inverse = norm > 0 ? 1 / norm : 0;
+    const double sm_per_s = sm_s > 0 ? sm / sm_s : 0;
+    const double time_s = count * root_at(book, norm, p);
+    const double weight = time_s * inverse;
+    grid->time_s += time_s;
+    grid->dram_s += weight * dram;
+    return weight * sm_per_s;
+}
+
+/* TIME-5, TIME-6: rounds of equal CTAs. The SMs' parts go into shares, seconds by limiter (NULL: not wanted). */
+static inline void equal_rounds(const struct time_model *model, const struct cta_work *work, double iterations,
+                                const struct kernel_time *result, struct power_book *book, double *shares,
+                                struct grid_time *grid)
+{
+    struct cta_cost cost;
+    struct round_bounds bounds;
+    struct round_time round;
+    const double p = model->overlap_exponent;
+    const struct waves *waves = &result->waves;
+    const double full = (double)waves->full_rounds, slots = (double)waves->slots, tail = (double)waves->tail_ctas;
+    const double cta_dram_bytes = result->dram_bytes / (full * slots + tail);
+    cta_cost_compute(model, work, iterations, book, &cost);
+    round_bounds_compute(&cost, p, book, &bounds);
+    if (waves->full_rounds) {
+        round_compute(&bounds, result->ctas_per_sm, p, book, &round);
+        const double weight = add_rounds(model, round.time_s, cta_dram_bytes * slots, full, book, grid);
+        if (shares) {
+            add_shares(&bounds, &cost, &round, weight, shares);
+        }
+    }
+    if (waves->tail_ctas) {
+        round_compute(&bounds, waves->tail_ctas_per_sm, p, book, &round);
+        const double weight = add_rounds(model, round.time_s, cta_dram_bytes * tail, 1, book, grid);
+        if (shares) {
+            add_shares(&bounds, &cost, &round, weight, shares);
+        }
+    }
+}
+
+/* The CTAs of all full rounds, or those of the tail, where they do unequal work. */
+struct ragged_part {
+    uint32_t groups;
+    double residents;
+    double work[LIST_SCHEDULE_GROUPS_MAX];
+    uint64_t counts[LIST_SCHEDULE_GROUPS_MAX];
+    double total_s, longest_s, dram_bytes;
+    double shares[TIME_LIMITER_COUNT]; /* of total_s */
+};
+
+static void add_group(const struct time_model *model, const struct round_bounds *bounds, const struct cta_cost *cost,
+                      uint64_t ctas, double cta_dram_bytes, struct ragged_part *part)
+{
+    struct round_time round;
+    round_compute(bounds, part->residents, model->overlap_exponent, NULL, &round);
+    add_shares(bounds, cost, &round, (double)ctas, part->shares);
+    part->work[part->groups] = round.time_s;
+    part->counts[part->groups++] = ctas;
+    part->total_s += round.time_s * (double)ctas;
+    part->longest_s = fmax(part->longest_s, round.time_s);
+    part->dram_bytes += cta_dram_bytes * (double)ctas;
+}
+
+/* One norm for a part that takes sm_s on the SMs. shares NULL: not wanted. */
+static void add_part(const struct time_model *model, const struct ragged_part *part, double sm_s, double *shares,
+                     struct grid_time *grid)
+{
+    const double weight = add_rounds(model, sm_s, part->dram_bytes, 1, NULL, grid);
+    const double scale = part->total_s > 0 ? weight * sm_s / part->total_s : 0;
+    for (int k = 0; k < TIME_LIMITER_COUNT && shares; k++) {
+        shares[k] += scale * part->shares[k];
+    }
+}
+
+/* TIME-5 for unequal CTAs: dealt to the slots in order, those of the full rounds with full co-residency. What the tail
+ * adds to the makespan of the full rounds is a norm of its own, with as much of its traffic. shares NULL: not wanted.
+ */
+static void ragged_rounds(const struct time_model *model, const struct cta_work *cta, const struct kernel_time *result,
+                          double *shares, struct grid_time *grid)
+{
+    const struct tile_loop *loop = cta->loop;
+    const struct waves *waves = &result->waves;
+    const double ctas = (double)(waves->full_rounds * waves->slots + waves->tail_ctas);
+    const double edge_dram_bytes = result->dram_bytes / ctas - loop->iterations * cta->tile->dram_bytes;
+    struct ragged_part full = {.residents = result->ctas_per_sm}, tail = {.residents = waves->tail_ctas_per_sm};
+    uint64_t left = waves->full_rounds * waves->slots;
+    for (uint32_t i = 0; i < loop->ragged_count; i++) {
+        const struct ragged_group *group = &loop->ragged[i];
+        const uint64_t early = group->ctas < left ? group->ctas : left;
+        const double cta_dram_bytes = fmax(0, group->iterations * cta->tile->dram_bytes + edge_dram_bytes);
+        struct cta_cost cost;
+        struct round_bounds bounds;
+        cta_cost_compute(model, cta, group->iterations, NULL, &cost);
+        round_bounds_compute(&cost, model->overlap_exponent, NULL, &bounds);
+        if (early) {
+            add_group(model, &bounds, &cost, early, cta_dram_bytes, &full);
+        }
+        if (group->ctas > early) {
+            add_group(model, &bounds, &cost, group->ctas - early, cta_dram_bytes, &tail);
+        }
+        left -= early;
+    }
+    const double full_s = waves_list_schedule(full.work, full.counts, full.groups, waves->slots);
+    if (full.groups) {
+        add_part(model, &full, full_s, shares, grid);
+    }
+    if (tail.groups) { /* less than a round: each CTA has a slot of its own */
+        add_part(model, &tail, tail.longest_s, shares, grid);
+    }
+}
+
+/* All rounds of the grid; the SMs' parts go into shares, seconds by limiter (NULL: not wanted). */
+static inline void grid_time_compute(const struct time_model *model, const struct cta_work *work,
+                                     const struct kernel_time *result, struct power_book *book, double *shares,
+                                     struct grid_time *grid)
+{
+    double iterations;
+    *grid = (struct grid_time){0};
+    if (is_ragged(work->loop, &iterations)) {
+        ragged_rounds(model, work, result, shares, grid);
+    } else {
+        equal_rounds(model, work, iterations, result, book, shares, grid);
+    }
+}
+
+/* TIME-6: launch + p-norm of the rounds and L2; shares sum to one (sm_shares, from grid_time_compute, NULL: not
+ * wanted). */
+static inline void compose(const struct time_model *model, const struct grid_time *grid, const double *sm_shares,
                            struct power_book *book, struct kernel_time *result)
 {
     const double p = model->device_exponent;
-    const double dram = raise_at(book, result->dram_bytes / model->dram_bytes_per_s, p);
     const double l2 = raise_at(book, result->l2_bytes / model->l2_bytes_per_s + result->partial_write_s, p);
-    const double sm = raise_at(book, sm_s, p);
-    const double norm = sm + dram + l2;
+    const double rounds = raise_at(book, grid->time_s, p);
+    const double norm = rounds + l2;
     const double inverse = norm > 0 ? 1 / norm : 0;
-    const double sm_per_s = sm_s > 0 ? sm / sm_s : 0;
+    const double rounds_per_s = grid->time_s > 0 ? rounds / grid->time_s : 0;
     const double busy_s = root_at(book, norm, p);
     result->time_s = model->launch_s + busy_s;
     if (!sm_shares) {
@@ -343,16 +416,16 @@ static inline void compose(const struct time_model *model, double sm_s, const do
     }
     const double busy_share = busy_s / result->time_s;
     const double weight = busy_share * inverse;
-    const double sm_weight = weight * sm_per_s;
+    const double rounds_weight = weight * rounds_per_s;
     for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
-        result->shares[k] = sm_weight * sm_shares[k];
+        result->shares[k] = rounds_weight * sm_shares[k];
     }
     result->shares[TIME_LIMITER_LAUNCH] += 1 - busy_share;
-    result->shares[TIME_LIMITER_DRAM] = weight * dram;
+    result->shares[TIME_LIMITER_DRAM] = rounds_weight * grid->dram_s;
     result->shares[TIME_LIMITER_L2] = weight * l2;
 }
 
-static enum time_limiter largest_share(const double *shares)
+enum time_limiter time_largest_share(const double *shares)
 {
     int best = 0;
     double largest = shares[0]; /* kept in a register: reading shares[best] back would wait for it every time */
@@ -414,9 +487,8 @@ static void mark_infeasible(struct kernel_time *result)
     result->log_sigma = result->structural_log_sigma = NAN;
 }
 
-/* memo may be NULL. */
-static void predict_kernel(const struct time_model *model, const struct kernel_case *kernel, struct tile_memo *memo,
-                           struct kernel_time *result)
+void kernel_time_predict_next(const struct time_model *model, const struct kernel_case *kernel, struct tile_memo *memo,
+                              struct kernel_time *result)
 {
     const uint32_t ctas_per_sm = kernel->skipped ? 0 : occupancy_ctas_per_sm(model->limits, &kernel->launch);
     if (ctas_per_sm == 0) { /* every field is set below otherwise; clearing them first would cost a tenth of the time */
@@ -440,11 +512,12 @@ static void predict_kernel(const struct time_model *model, const struct kernel_c
     double sm_shares[TIME_LIMITER_COUNT] = {0};
     struct cta_work work;
     cta_work_compute(model, kernel, tile, result, &work);
-    const double sm_s = rounds_s(model, &work, result, NULL, sm_shares);
+    struct grid_time grid;
     grid_traffic(model, kernel, &work, result);
-    compose(model, sm_s, sm_shares, NULL, result);
+    grid_time_compute(model, &work, result, NULL, sm_shares, &grid);
+    compose(model, &grid, sm_shares, NULL, result);
     result->feasible = true;
-    result->limiter = largest_share(result->shares);
+    result->limiter = time_largest_share(result->shares);
     set_log_sigma(model, kernel, tile, result);
     const double spread = exp(model->interval_z * result->log_sigma);
     const double floor_s =
@@ -462,114 +535,19 @@ static void predict_kernel(const struct time_model *model, const struct kernel_c
     result->bytes_in_flight_per_sm = result->ctas_per_sm * tile->in_flight_bytes;
 }
 
-/* The time alone; placed: residents and waves are set. */
-static double kernel_seconds(const struct time_model *model, const struct kernel_case *kernel,
-                             const struct tile_cost *tile, struct power_book *book, struct kernel_time *placed)
+double kernel_time_seconds(const struct time_model *model, const struct kernel_case *kernel,
+                           const struct tile_cost *tile, struct power_book *book, struct kernel_time *placed)
 {
     struct cta_work work;
     cta_work_compute(model, kernel, tile, placed, &work);
-    const double sm_s = rounds_s(model, &work, placed, book, NULL);
+    struct grid_time grid;
     grid_traffic(model, kernel, &work, placed);
-    compose(model, sm_s, NULL, book, placed);
+    grid_time_compute(model, &work, placed, book, NULL, &grid);
+    compose(model, &grid, NULL, book, placed);
     return placed->time_s;
-}
-
-void layer_times_predict(const struct time_model *models, uint32_t count, const struct layer_case *layer,
-                         struct layer_memo *memos, double *times_s)
-{
-    double launched = 0;
-    for (uint32_t m = 0; m < count; m++) {
-        times_s[m] = 0;
-    }
-    for (uint32_t i = 0; i < layer->kernel_count; i++) {
-        const struct kernel_case *kernel = &layer->kernels[i];
-        struct kernel_time placed;
-        struct power_book book = {.closed = false};
-        if (kernel->skipped) {
-            continue;
-        }
-        launched++;
-        placed.ctas_per_sm = occupancy_ctas_per_sm(models->limits, &kernel->launch);
-        const bool held = tile_memo_holds(&memos->kernels[i], kernel);
-        if (placed.ctas_per_sm > 0) {
-            waves_compute(kernel->launch.grid_ctas, models->sm_count, placed.ctas_per_sm, &placed.waves);
-        }
-        for (uint32_t m = 0; m < count; m++) {
-            struct tile_memo *memo = &memos[m].kernels[i];
-            if (placed.ctas_per_sm == 0) {
-                times_s[m] = (double)NAN;
-                continue;
-            }
-            if (m == 0) {
-                (void)tile_cost_recall(models, kernel, memo);
-            } else if (!held) {
-                tile_cost_compute(&models[m], kernel, &memo->cost);
-            }
-            book.next = 0;
-            times_s[m] += kernel_seconds(&models[m], kernel, &memo->cost, &book, &placed);
-            book.closed = true;
-        }
-    }
-    for (uint32_t m = 0; m < count; m++) {
-        times_s[m] += launched > 1 ? (launched - 1) * models[m].gap_s : 0;
-    }
 }
 
 void kernel_time_predict(const struct time_model *model, const struct kernel_case *kernel, struct kernel_time *result)
 {
-    predict_kernel(model, kernel, NULL, result);
-}
-
-void layer_time_predict(const struct time_model *model, const struct layer_case *layer, struct layer_time *result)
-{
-    layer_time_predict_next(model, layer, NULL, result);
-}
-
-void layer_time_predict_next(const struct time_model *model, const struct layer_case *layer, struct layer_memo *memo,
-                             struct layer_time *result)
-{
-    double sum_s = 0, lo_s = 0, hi_s = 0, sigma_s = 0, structural_s = 0, launched = 0;
-    result->feasible = true;
-    result->infeasible_kernel = 0;
-    result->kernel_count = layer->kernel_count;
-    for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
-        result->shares[k] = 0;
-    }
-    for (uint32_t i = 0; i < layer->kernel_count; i++) {
-        struct kernel_time *kernel = &result->kernels[i];
-        predict_kernel(model, &layer->kernels[i], memo ? &memo->kernels[i] : NULL, kernel);
-        if (!kernel->feasible) {
-            result->infeasible_kernel = result->feasible ? i : result->infeasible_kernel;
-            result->feasible = false;
-        }
-        if (!kernel->feasible || layer->kernels[i].skipped) {
-            continue;
-        }
-        launched++;
-        sum_s += kernel->time_s;
-        lo_s += kernel->time_lo_s;
-        hi_s += kernel->time_hi_s;
-        structural_s += kernel->time_s * kernel->structural_log_sigma;
-        sigma_s += kernel->time_s * kernel->log_sigma; /* one model errs the same way in all kernels of a layer */
-        for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
-            result->shares[k] += kernel->time_s * kernel->shares[k];
-        }
-    }
-    const double gaps_s = launched > 1 ? (launched - 1) * model->gap_s : 0;
-    result->time_s = sum_s + gaps_s;
-    if (!result->feasible) {
-        result->time_s = result->time_lo_s = result->time_hi_s = NAN;
-        result->log_sigma = result->structural_log_sigma = NAN;
-        return;
-    }
-    result->shares[TIME_LIMITER_LAUNCH] += gaps_s;
-    const double scale = result->time_s > 0 ? 1 / result->time_s : 0;
-    for (int k = 0; k < TIME_LIMITER_COUNT; k++) {
-        result->shares[k] *= scale;
-    }
-    result->limiter = largest_share(result->shares);
-    result->log_sigma = sigma_s * scale;
-    result->structural_log_sigma = structural_s * scale;
-    result->time_lo_s = lo_s + gaps_s; /* errors common to all kernels: their ends add */
-    result->time_hi_s = hi_s + gaps_s;
+    kernel_time_predict_next(model, kernel, NULL, result);
 }

@@ -220,6 +220,7 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
     }
     const double transfer_s = bytes / model->sm_bytes_per_s;
     cost->sector_bytes += bytes;
+    cost->through_l1_bytes += load->pipelined ? 0 : bytes;
     cost->dram_bytes += bytes * load->distinct_fraction;
     cost->described_dram_bytes += load->rows * load->row_bytes * load->distinct_fraction;
     if (load->pipelined && (loop->buffers > 1 || loop->early_fraction > 0)) { /* one buffer filled early hides too */

@@ -28,6 +28,7 @@ struct tile_cost {
     double dram_bytes;                /* of these from DRAM */
     double described_dram_bytes;      /* the same without the rest of each sector: no layout can do with less */
     double local_bytes;               /* spill traffic of the CTA */
+    double through_l1_bytes;          /* of sector_bytes, those that pass L1: all but asynchronous copies */
     double in_flight_bytes;           /* bytes one CTA keeps in flight */
     double replication;               /* largest over the mma list */
     double layout_replication; /* replication under SPLIT_M over the assumed one, where the layout is unknown; else 1 */
