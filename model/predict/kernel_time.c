@@ -225,14 +225,6 @@ static bool is_ragged(const struct tile_loop *loop, double *iterations)
     return groups > 1;
 }
 
-/* Of what is written, the share that L2 cannot hold beside what passes it meanwhile goes on to DRAM (TIME-6). */
-static double written_back_bytes(const struct time_model *model, double read_bytes, double written_bytes)
-{
-    const double touched_bytes = read_bytes + written_bytes;
-    return touched_bytes > model->l2_capacity_bytes ? written_bytes * (1 - model->l2_capacity_bytes / touched_bytes)
-                                                    : 0;
-}
-
 /* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM, since its lines
  * displace what earlier launches left dirty, as much as it leaves itself; else what L2 cannot hold. */
 static double written_back_bytes(const struct time_model *model, double read_bytes, double written_bytes)
@@ -347,9 +339,8 @@ static void add_part(const struct time_model *model, const struct ragged_part *p
     }
 }
 
-/* TIME-5 for unequal CTAs: dealt to the slots in order, those of the full rounds with full co-residency. What the tail
- * adds to the makespan of the full rounds is a norm of its own, with as much of its traffic. shares NULL: not wanted.
- */
+/* TIME-5 for unequal CTAs: those of the full rounds are dealt to the slots in order, with full co-residency; the tail
+ * comes after them. A norm for each, with its traffic. shares NULL: not wanted. */
 static void ragged_rounds(const struct time_model *model, const struct cta_work *cta, const struct kernel_time *result,
                           double *shares, struct grid_time *grid)
 {

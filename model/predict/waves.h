@@ -24,7 +24,7 @@ struct waves {
 void waves_compute(uint64_t grid_ctas, uint32_t sm_count, uint32_t ctas_per_sm, struct waves *result);
 
 enum {
-    LIST_SCHEDULE_GROUPS_MAX = TILE_LOOP_RAGGED_MAX + 1 /* one of them begins in the full rounds and ends in the tail */
+    LIST_SCHEDULE_GROUPS_MAX = TILE_LOOP_RAGGED_MAX
 };
 
 /* Makespan of jobs dealt in order to the first free of `slots` workers (list scheduling): counts[i] jobs of work[i] >=

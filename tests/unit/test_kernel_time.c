@@ -322,6 +322,66 @@ START_TEST(frames_beyond_the_array_go_to_l2)
 }
 END_TEST
 
+/* TILE-6: loads that pass L1 take their share of it, asynchronous copies do not. */
+START_TEST(loads_through_l1_take_room_from_frames)
+{
+    struct kernel_case kernel = empty_kernel(37 * 13, 1);
+    struct kernel_time copied, loaded;
+    kernel.loop.spill_bytes = 16;
+    kernel.loop.stream = (struct tile_load){
+        .rows = 1, .row_bytes = 1024, .alignment_bytes = 32, .exposures = 1, .distinct_fraction = 1, .pipelined = true};
+    model.spill_traffic_factor = 1;
+    model.l1_bytes = 13 * 1024 + 13312; /* all frames, and no more */
+    kernel_time_predict(&model, &kernel, &copied);
+    kernel.loop.stream.pipelined = false;
+    kernel_time_predict(&model, &kernel, &loaded);
+    assert_close_rel(copied.l2_bytes, 37.0 * 13 * 1024, TOL_NORM);
+    assert_close_rel(loaded.l2_bytes, 37.0 * 13 * (1024 + 0.5 * 16 * 128), TOL_NORM);
+}
+END_TEST
+
+/* TIME-6: what is written stays in L2 as far as that holds it, but goes on to DRAM where the grid reads from there. */
+START_TEST(writes_leave_l2_where_the_grid_reads_from_dram)
+{
+    struct kernel_case kernel = empty_kernel(37, 1);
+    struct kernel_time result;
+    const double capacity = model.l2_capacity_bytes;
+    kernel.loop.epilogue_bytes = 0.5 * capacity / 37;
+    kernel_time_predict(&model, &kernel, &result);
+    ck_assert(result.dram_bytes == 0);
+    kernel.loop.prologue_bytes = 1.5 * capacity / 37;
+    kernel.loop.prologue_distinct_fraction = 1;
+    kernel_time_predict(&model, &kernel, &result);
+    assert_close_rel(result.dram_bytes, (1.5 + 0.5) * capacity, TOL_NORM);
+    assert_close_rel(result.dram_floor_s, 1.5 * capacity / model.peak_dram_bytes_per_s, TOL_NORM);
+}
+END_TEST
+
+/* TIME-6: a full round that DRAM bounds, and then a tail that its own chain bounds; equal CTAs in two groups do the
+ * same. */
+START_TEST(a_tail_does_not_run_at_the_bandwidth_of_the_round_before)
+{
+    struct kernel_case kernel = empty_kernel(37, 4);
+    struct kernel_time round, tail, both, grouped;
+    kernel.loop.stream = (struct tile_load){
+        .rows = 64, .row_bytes = 1024, .alignment_bytes = 32, .exposures = 1, .distinct_fraction = 1};
+    model.launch_s = 0;
+    model.l2_bytes_per_s = 1e30; /* leaves rounds alone */
+    kernel_time_predict(&model, &kernel, &tail);
+    kernel.launch.grid_ctas = (uint64_t)37 * tail.ctas_per_sm;
+    kernel_time_predict(&model, &kernel, &round);
+    ck_assert(round.limiter == TIME_LIMITER_DRAM && tail.limiter != TIME_LIMITER_DRAM);
+    kernel.launch.grid_ctas += 37;
+    kernel_time_predict(&model, &kernel, &both);
+    assert_close_rel(both.time_s, round.time_s + tail.time_s, TOL_NORM);
+    kernel.loop.ragged_count = 2;
+    kernel.loop.ragged[0] = (struct ragged_group){.ctas = 20, .iterations = 4};
+    kernel.loop.ragged[1] = (struct ragged_group){.ctas = kernel.launch.grid_ctas - 20, .iterations = 4};
+    kernel_time_predict(&model, &kernel, &grouped);
+    assert_close_rel(grouped.time_s, both.time_s, TOL_NORM);
+}
+END_TEST
+
 /* TIME-2: a CTA of less than one iteration waits for that part of a tile. */
 START_TEST(part_of_an_iteration_waits_for_part_of_a_tile)
 {
@@ -522,6 +582,9 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, given_warps_leave_the_others_idle);
     tcase_add_test(tests, warpgroup_rows_are_rounded_up);
     tcase_add_test(tests, frames_beyond_the_array_go_to_l2);
+    tcase_add_test(tests, loads_through_l1_take_room_from_frames);
+    tcase_add_test(tests, writes_leave_l2_where_the_grid_reads_from_dram);
+    tcase_add_test(tests, a_tail_does_not_run_at_the_bandwidth_of_the_round_before);
     tcase_add_test(tests, part_of_an_iteration_waits_for_part_of_a_tile);
     tcase_add_test(tests, tensor_rates_of_other_formats);
     tcase_add_test(tests, level_sets_the_width);
