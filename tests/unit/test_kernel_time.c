@@ -366,7 +366,9 @@ START_TEST(a_tail_does_not_run_at_the_bandwidth_of_the_round_before)
     kernel.loop.stream = (struct tile_load){
         .rows = 64, .row_bytes = 1024, .alignment_bytes = 32, .exposures = 1, .distinct_fraction = 1};
     model.launch_s = 0;
-    model.l2_bytes_per_s = 1e30; /* leaves rounds alone */
+    model.l2_bytes_per_s = model.dram_bytes_per_s = 1e30; /* leaves rounds alone */
+    kernel_time_predict(&model, &kernel, &tail);
+    model.dram_bytes_per_s = 2 * tail.dram_bytes / tail.time_s; /* half of what a tail takes on the SMs */
     kernel_time_predict(&model, &kernel, &tail);
     kernel.launch.grid_ctas = (uint64_t)37 * tail.ctas_per_sm;
     kernel_time_predict(&model, &kernel, &round);

@@ -6,7 +6,7 @@ name: add
 device: h100-sxm5
 knobs: {threads: [128, 256, 512]}
 base: {threads: 256}
-workload: {n: 67108864}
+workload: {n: 1073741824}
 kernels:
   add:
     grid: n / (threads * 8)
