@@ -349,13 +349,14 @@ static void add_spills(const struct simulated_machine *machine, const struct til
     }
 }
 
-/* Of what a CTA writes, what DRAM has to take: all of it where the grid reads from DRAM, else its share of what L2
- * cannot hold (TIME-6 has the measurement). */
+/* Of what a CTA writes, what DRAM has to take: all of it where the grid reads from DRAM or nothing, else its share of
+ * what L2 cannot hold (TIME-6 has the measurement). */
 static double written_back_bytes(const struct simulated_machine *machine, const struct kernel_case *kernel,
                                  const struct cta_program *program)
 {
     const double bytes = kernel->loop.epilogue_bytes, written = (double)kernel->launch.grid_ctas * bytes;
-    if (program->tile.dram_bytes + program->exposed.dram_bytes + program->prologue.dram_bytes > 0)
+    const double loaded = program->tile.bytes + program->exposed.bytes + program->prologue.bytes;
+    if (loaded == 0 || program->tile.dram_bytes + program->exposed.dram_bytes + program->prologue.dram_bytes > 0)
         return bytes;
     return written > machine->l2_capacity_bytes ? bytes * (1 - machine->l2_capacity_bytes / written) : 0;
 }

@@ -225,11 +225,13 @@ static bool is_ragged(const struct tile_loop *loop, double *iterations)
     return groups > 1;
 }
 
-/* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM, since its lines
- * displace what earlier launches left dirty, as much as it leaves itself; else what L2 cannot hold. */
-static double written_back_bytes(const struct time_model *model, double read_bytes, double written_bytes)
+/* Of what is written, what DRAM has to take (TIME-6): all of it where the grid reads from DRAM or nothing at all, since
+ * its lines displace what earlier launches left dirty, as much as it leaves itself; else what L2 cannot hold. */
+static double written_back_bytes(const struct time_model *model, double loaded_bytes, double read_bytes,
+                                 double written_bytes)
 {
-    return read_bytes > 0 ? written_bytes : fmax(0, written_bytes - model->l2_capacity_bytes);
+    const bool from_l2_alone = loaded_bytes > 0 && read_bytes == 0;
+    return from_l2_alone ? fmax(0, written_bytes - model->l2_capacity_bytes) : written_bytes;
 }
 
 /* Bytes of the whole grid and the bounds no configuration can beat (TIME-7). */
@@ -242,9 +244,9 @@ static void grid_traffic(const struct time_model *model, const struct kernel_cas
     const double written_bytes = ctas * loop->epilogue_bytes;
     const double edge_bytes = ctas * loop->prologue_bytes * loop->prologue_distinct_fraction;
     const double read_bytes = ctas * loop->iterations * tile->dram_bytes + edge_bytes;
-    result->dram_bytes = read_bytes + written_back_bytes(model, read_bytes, written_bytes);
-    result->l2_bytes =
-        ctas * (loop->iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) + written_bytes;
+    const double loaded_bytes = ctas * (loop->iterations * tile->sector_bytes + loop->prologue_bytes);
+    result->dram_bytes = read_bytes + written_back_bytes(model, loaded_bytes, read_bytes, written_bytes);
+    result->l2_bytes = loaded_bytes + ctas * loop->iterations * work->missed_bytes + written_bytes;
     result->partial_write_s = ctas * partial_writes(loop) * model->l2_partial_write_s;
     result->dram_floor_s = (ctas * loop->iterations * tile->described_dram_bytes + edge_bytes +
                             fmax(0, written_bytes - model->l2_capacity_bytes)) /
