@@ -62,28 +62,16 @@ static enum status list_conflict(struct answer *answer, size_t wanted, struct er
     struct search_forms *forms = &answer->forms;
     const enum status status =
         search_forms_find(forms, &answer->search, answer->proposals, answer->count, answer->summary.noise, error);
-    if (status != STATUS_OK || !forms->conflict.found) {
+    struct search_proposal proposal;
+    if (status != STATUS_OK || !search_forms_run(forms, &answer->search, &proposal)) {
         return status;
     }
-    const uint32_t config = conflict_config(answer);
     size_t place = 0;
-    while (place < answer->count && answer->proposals[place].config != config) {
+    while (place < answer->count && answer->proposals[place].config != proposal.config) {
         place++;
     }
     if (place == answer->count && wanted > 1) {
-        struct search_proposal proposal;
         place = answer->count < wanted ? answer->count++ : answer->count - 1;
-        if (!search_engine_describe(answer->search.engine, config, &proposal)) {
-            proposal = (struct search_proposal){.config = config,
-                                                .value = exp(forms->conflict.log_values[0]),
-                                                .value_lo = (double)NAN,
-                                                .value_hi = (double)NAN,
-                                                .feasible_probability = 1,
-                                                .best_probability = (double)NAN,
-                                                .gain_fraction = (double)NAN,
-                                                .cost_s = answer->search.costs_s[config],
-                                                .gain_per_s = (double)NAN};
-        }
         answer->proposals[place] = proposal;
     }
     if (place < answer->count) {
@@ -319,7 +307,7 @@ static void print_foot(const struct answer *answer)
                quantity_percent(summary->remaining_gain, gain), is_less ? "less than" : "not less than",
                100 * answer->search.options.stop_gain,
                summary->stop ? ": stop"
-               : is_less     ? ", but not yet after each of the last five runs: go on"
+               : is_less     ? ", but that is not sure yet: go on"
                              : ": go on");
     }
 }

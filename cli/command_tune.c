@@ -10,6 +10,7 @@
 #include "calibrate/experiment/user_command.h"
 #include "cli/command.h"
 #include "cli/quantity_text.h"
+#include "cli/search_forms.h"
 #include "cli/search_question.h"
 #include "cli/search_texts.h"
 #include "cli/tune_kernels.h"
@@ -18,7 +19,8 @@
 enum {
     FAILURES_IN_A_ROW_MAX = 10, /* from the first run on: then something else than the configurations is wrong */
     RUNS_BEFORE_STOP = 2,
-    LOOKS_MAX = 12 /* builds of our own kernels before a run is made all the same */
+    CONFLICT_EVERY = 5, /* runs: as the last of the batch that `occam propose` lists unless another one is asked for */
+    LOOKS_MAX = 12      /* builds of our own kernels before a run is made all the same */
 };
 #define MEASURED_LIMIT_S 30.0 /* of one configuration, where our own kernels are run */
 
@@ -253,6 +255,21 @@ static void look_back(struct tune *tune)
     }
 }
 
+/* SEARCH-10: every fifth run tells conflicting forms of the model apart, where there are such. */
+static enum status settle_conflict(struct tune *tune, struct search_proposal *proposal, struct error *error)
+{
+    struct search_forms forms = {0};
+    if ((tune->summary.runs + 1) % CONFLICT_EVERY != 0) {
+        return STATUS_OK;
+    }
+    const enum status status = search_forms_find(&forms, &tune->search, proposal, 1, tune->summary.noise, error);
+    if (status == STATUS_OK) {
+        (void)search_forms_run(&forms, &tune->search, proposal);
+    }
+    search_forms_release(&forms);
+    return status;
+}
+
 static enum status loop(struct tune *tune, struct error *error)
 {
     enum status status = STATUS_OK;
@@ -274,7 +291,8 @@ static enum status loop(struct tune *tune, struct error *error)
         } else if (tune->options->runs > 0 && tune->runs >= tune->options->runs) {
             tune->end = "as many runs as asked for";
         } else {
-            status = run_once(tune, &proposal, error);
+            status = settle_conflict(tune, &proposal, error);
+            status = status == STATUS_OK ? run_once(tune, &proposal, error) : status;
         }
     }
     return status;

@@ -330,6 +330,27 @@ static enum status settle(struct search_forms *self, const struct search_questio
     return STATUS_OK;
 }
 
+bool search_forms_run(const struct search_forms *self, struct search_question *search, struct search_proposal *proposal)
+{
+    if (!self->conflict.found) {
+        return false;
+    }
+    const uint32_t config = self->candidates[self->conflict.run];
+    if (!search_engine_describe(search->engine, config, proposal)) {
+        *proposal = (struct search_proposal){.config = config,
+                                             .value = exp(self->conflict.log_values[0]),
+                                             .value_lo = (double)NAN,
+                                             .value_hi = (double)NAN,
+                                             .feasible_probability = 1,
+                                             .best_probability = (double)NAN,
+                                             .gain_fraction = (double)NAN,
+                                             .cost_s = search->costs_s[config],
+                                             .gain_per_s = (double)NAN};
+    }
+    proposal->reason = SEARCH_REASON_CONFLICT;
+    return true;
+}
+
 static enum status gather_values(struct search_forms *self, struct search_question *search, struct error *error)
 {
     self->values = malloc(CONFLICT_FORMS_MAX * self->candidate_count * sizeof *self->values);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The forms of the model at hand for a search, what each foretells for the configurations that matter, and where they
- * disagree (calibrate/experiment/form_conflict.h). Used by `occam propose`. */
+ * disagree (calibrate/experiment/form_conflict.h). Used by `occam propose` and `occam tune`. */
 #ifndef OCCAM_CLI_SEARCH_FORMS_H
 #define OCCAM_CLI_SEARCH_FORMS_H
 
@@ -35,5 +35,9 @@ MUST_CHECK enum status search_forms_find(struct search_forms *self, struct searc
                                          const struct search_proposal *proposals, size_t proposal_count, double noise,
                                          struct error *error);
 void search_forms_release(struct search_forms *self);
+/* The run that tells two conflicting forms apart best, as it is believed of, reason SEARCH_REASON_CONFLICT; false where
+ * no conflict was found. After search_forms_find. */
+bool search_forms_run(const struct search_forms *self, struct search_question *search,
+                      struct search_proposal *proposal);
 
 #endif
