@@ -70,7 +70,7 @@ done > "$work/priors"
         "$measured/gemm_tile.csv:m,n,k:block_m,block_n,block_k,num_warps,warps_m,num_stages,max_registers"
     # Invented ones say more by their number than by repeats: ten instances each, at most 40 searches.
     [ "$repeats" -le 40 ] || repeats=40
-    for kind in separable waves bounds switches cliffs needle noise; do
+    for kind in separable waves bounds switches cliffs needle noise tiled stencil split; do
         replay "$kind, made" '' "made:$kind"
     done
     printf 'Runs until within 1 %% and 5 %% of the best: median over the shapes (90th percentile).\n\n'

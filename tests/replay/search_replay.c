@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Replays searches on known spaces: mean fraction of the optimum after some runs, by exact random search, greedy local
  * search, plain expected improvement and the engine, as one Markdown table per source. Usage: search_replay REPEATS
- * RUNS CSV-FOLDER SOURCE[=SCENARIO]...; a CSV-FOLDER of - keeps no tables. Nothing is tuned per source. */
+ * RUNS CSV-FOLDER SOURCE[=SCENARIO]...; a CSV-FOLDER of - keeps no tables, REPEATS@FIRST counts seeds from FIRST
+ * instead of 1. Nothing is tuned per source. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ enum {
 
 struct replay {
     struct replay_family family;
-    size_t repeats, runs, methods;
+    size_t repeats, first, runs, methods; /* first: seed of the first repeat */
     struct device_catalogue *catalogue;
     struct scenario *scenario;   /* NULL: none */
     struct replay_trace *traces; /* METHOD_COUNT x repeats */
@@ -152,7 +153,7 @@ static void print_prior(const struct replay *replay)
     for (size_t r = 0; r < replay->repeats && drawn; r++) {
         const struct replay_space *space = &replay->family.spaces[r % replay->family.count];
         struct prediction prediction;
-        if (predict_table(replay, &space->table, r, &prediction, &error) != STATUS_OK) {
+        if (predict_table(replay, &space->table, replay->first - 1 + r, &prediction, &error) != STATUS_OK) {
             fail(&error);
         }
         drawn[r] = rank_correlation(space, prediction.logs);
@@ -184,17 +185,17 @@ static enum status search_once(const struct replay *replay, enum method method, 
     struct prediction prediction = {0};
     enum status status = STATUS_OK;
     search_options_init(&options);
-    options.seed = repeat + 1;
+    options.seed = replay->first + repeat;
     switch (method) {
     case METHOD_LOCAL:
-        return search_local_run(&space->space, times, replay->runs, repeat + 1, trace->fractions, error);
+        return search_local_run(&space->space, times, replay->runs, replay->first + repeat, trace->fractions, error);
     case METHOD_PLAIN:
         options.kernel = SEARCH_KERNEL_PLAIN;
         options.initial_runs = PLAIN_FIRST_RUNS;
         options.design_at_random = true;
         break;
     case METHOD_PRIOR:
-        status = predict_table(replay, &space->table, repeat, &prediction, error);
+        status = predict_table(replay, &space->table, replay->first - 1 + repeat, &prediction, error);
         break;
     case METHOD_ENGINE:
     case METHOD_COUNT:
@@ -351,9 +352,9 @@ static void keep_table(const struct replay *replay, const char *folder)
     }
 }
 
-static void replay_source(char *source, size_t repeats, size_t runs, const char *folder)
+static void replay_source(char *source, size_t repeats, size_t first, size_t runs, const char *folder)
 {
-    struct replay replay = {.repeats = repeats, .runs = runs};
+    struct replay replay = {.repeats = repeats, .first = first, .runs = runs};
     struct error error = {0};
     char *equals = strchr(source, '=');
     if (equals) {
@@ -387,14 +388,19 @@ static void replay_source(char *source, size_t repeats, size_t runs, const char 
 
 int main(int argc, char **argv)
 {
-    double repeats = 0, runs = 0;
+    double repeats = 0, first = 1, runs = 0;
+    char *at = argc > 1 ? strchr(argv[1], '@') : NULL;
+    if (at) {
+        *at = '\0';
+    }
     if (argc < 5 || number_parse(argv[1], &repeats) != STATUS_OK || number_parse(argv[2], &runs) != STATUS_OK ||
-        !(repeats >= 1 && repeats <= 10000) || !(runs >= 1 && runs <= 1000)) {
-        (void)fprintf(stderr, "usage: search_replay REPEATS RUNS CSV-FOLDER SOURCE[=SCENARIO]...\n");
+        (at && number_parse(at + 1, &first) != STATUS_OK) || !(repeats >= 1 && repeats <= 10000) ||
+        !(first >= 1 && first <= 1e9) || !(runs >= 1 && runs <= 1000)) {
+        (void)fprintf(stderr, "usage: search_replay REPEATS[@FIRST] RUNS CSV-FOLDER SOURCE[=SCENARIO]...\n");
         return 2;
     }
     for (int i = 4; i < argc; i++) {
-        replay_source(argv[i], (size_t)repeats, (size_t)runs, argv[3]);
+        replay_source(argv[i], (size_t)repeats, (size_t)first, (size_t)runs, argv[3]);
     }
     return 0;
 }
