@@ -99,6 +99,18 @@ void search_members_fit(struct search_members *members, const struct search_obse
     }
 }
 
+void search_members_walk(struct search_members *members, size_t steps, uint64_t seed)
+{
+    struct random_stream stream;
+    random_init(&stream, seed, 31);
+    for (size_t m = 0; m < members->count; m++) {
+        if (has_share(&members->items[m])) {
+            search_surrogate_walk(members->items[m].surrogate, steps, &stream);
+            search_surrogate_solve(members->items[m].surrogate);
+        }
+    }
+}
+
 void search_members_append(struct search_members *members, const struct search_observation *observation)
 {
     for (size_t m = 0; m < members->count; m++) {

@@ -16,6 +16,9 @@ MUST_CHECK enum status search_members_create(const struct search_space *space, e
 void search_members_free(struct search_members *members);
 /* As of search_surrogate, for all of them; the shares are found by the fit. */
 void search_members_fit(struct search_members *members, const struct search_observation *observations, size_t count);
+/* After a fit: draws lengths, amplitude and noise of every member from their posterior density, `steps` steps of a
+ * chain from where they are (search_surrogate_walk); shares stay. Until the next fit everything below is by these. */
+void search_members_walk(struct search_members *members, size_t steps, uint64_t seed);
 void search_members_append(struct search_members *members, const struct search_observation *observation);
 /* Mean and standard deviation of ln(value), the members' mixture, and what each configuration is expected to gain on
  * `target` in ln(value); a target that is not finite: on the least mean, which *target becomes. */

@@ -11,7 +11,10 @@
 #include "calibrate/experiment/search_feasibility.h"
 
 enum {
-    STOP_CLAIMS = 5 /* proposals in a row that see too little left to gain */
+    STOP_CLAIMS = 5,   /* proposals in a row that see too little left to gain */
+    DOUBTS = 8,        /* draws of lengths, amplitudes and noise that are asked before a stop */
+    DOUBT_STEPS = 10,  /* of a chain from one to the next */
+    DOUBT_ALWAYS = 40, /* runs; beyond, a draw is dear, and doubts are asked after every STOP_CLAIMS of them only */
 };
 static const double gain_margin = 2;
 
@@ -189,14 +192,15 @@ static void choose_joint(struct search_engine *self, double *feasible)
     }
 }
 
-/* Returns what the best of them is expected to gain. */
+/* Returns what the best of them is expected to gain. Late forecasts are of configurations beside the best, and that
+ * they hold says nothing of those far from all runs: nothing is narrowed by them. */
 static double judge_best(struct search_engine *self)
 {
+    const double stretch = exp(self->log_stretch) / normal_quantile(0.5 + self->options.interval_level / 2);
     double feasible[SEARCH_JOINT_MAX], gain;
     choose_joint(self, feasible);
-    search_members_draw(self->members, self->joint, feasible, self->joint_count,
-                        exp(self->log_stretch) / normal_quantile(0.5 + self->options.interval_level / 2),
-                        self->options.seed, self->joint_probability, &gain);
+    search_members_draw(self->members, self->joint, feasible, self->joint_count, fmax(stretch, 1), self->options.seed,
+                        self->joint_probability, &gain);
     return gain;
 }
 
@@ -277,10 +281,29 @@ static bool may_stop(struct search_engine *self)
     return true;
 }
 
+/* What remains with lengths, amplitudes and noise as the runs leave them open, instead of as they are likeliest: a
+ * length that a few runs happen to agree on hides what lies far from them. Beliefs are formed anew afterwards. */
+static double doubted_remaining(struct search_engine *self)
+{
+    double sum = 0;
+    for (uint64_t doubt = 0; doubt < DOUBTS; doubt++) {
+        search_members_walk(self->members, DOUBT_STEPS, self->options.seed + doubt);
+        self->is_weighed = false;
+        sum += judge_remaining(self) / DOUBTS;
+    }
+    search_engine_form_beliefs(self);
+    (void)judge_remaining(self);
+    return sum;
+}
+
 static void summarise(struct search_engine *self, struct search_summary *summary)
 {
-    const double remaining = self->gains_by_run[self->run_count] = judge_remaining(self);
-    const bool stop = may_stop(self);
+    double remaining = self->gains_by_run[self->run_count] = judge_remaining(self);
+    bool stop = may_stop(self) && (self->run_count <= DOUBT_ALWAYS || self->run_count % STOP_CLAIMS == 0);
+    if (stop) {
+        remaining = fmax(remaining, doubted_remaining(self));
+        stop = remaining < self->options.stop_gain;
+    }
     const bool has_best = isfinite(self->best_log);
     *summary = (struct search_summary){
         .runs = self->run_count,

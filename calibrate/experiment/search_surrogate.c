@@ -11,6 +11,7 @@
 
 enum {
     FIT_STEPS = 40,
+    WALK_STEPS = 40,   /* that fail before the chain stays where it is */
     FIT_ROWS_MAX = 128 /* a step costs rows^3, and more rows hardly move the lengths */
 };
 /* Priors in units of the outputs' spread, and their standard deviations in the logarithm: noise of a few percent
@@ -305,6 +306,22 @@ static uint32_t unknown_count(const struct search_surrogate *self)
     return LOG_LENGTHS + self->space->feature_count;
 }
 
+/* Minus the logarithm of the likelihood of the first count rows; HUGE_VAL where the covariance is not positive. */
+static double misfit(struct search_surrogate *self, size_t count)
+{
+    double value = 0;
+    fill_tables(self);
+    fill_covariance(self, count);
+    if (!factorise(self, count)) {
+        return HUGE_VAL;
+    }
+    solve_weights(self, count);
+    for (size_t i = 0; i < count; i++) {
+        value += self->forward[i] * self->forward[i] / 2 + log(self->factor[i * self->capacity + i]);
+    }
+    return value;
+}
+
 /* Minus the logarithm of the posterior density of the unknowns over the first count rows, and its gradient. */
 static double evaluate(struct search_surrogate *self, size_t count, double *gradient)
 {
@@ -316,16 +333,10 @@ static double evaluate(struct search_surrogate *self, size_t count, double *grad
         value += z * z / 2;
         gradient[k] = z / sigma;
     }
-    fill_tables(self);
-    fill_covariance(self, count);
-    if (!factorise(self, count)) {
-        return HUGE_VAL;
+    value += misfit(self, count);
+    if (isfinite(value)) {
+        add_gradient(self, count, gradient);
     }
-    solve_weights(self, count);
-    for (size_t i = 0; i < count; i++) {
-        value += self->forward[i] * self->forward[i] / 2 + log(self->factor[i * self->capacity + i]);
-    }
-    add_gradient(self, count, gradient);
     return value;
 }
 
@@ -426,6 +437,45 @@ void search_surrogate_fit(struct search_surrogate *surrogate, const struct searc
     surrogate->count = count;
     scale_outputs(surrogate);
     find_unknowns(surrogate, count < FIT_ROWS_MAX ? count : FIT_ROWS_MAX);
+}
+
+/* Their priors are normal, so that each step draws a direction from them and walks on an ellipse through the present
+ * unknowns to a place that is likely enough (elliptical slice sampling; Murray, Adams, MacKay 2010). */
+static void walk(struct search_surrogate *self, size_t count, double *value, struct random_stream *stream)
+{
+    double centers[SEARCH_UNKNOWNS_MAX], from[SEARCH_UNKNOWNS_MAX], direction[SEARCH_UNKNOWNS_MAX];
+    const double most = *value - log(1 - random_uniform(stream));
+    double angle = 2 * M_PI * random_uniform(stream), least_angle = angle - 2 * M_PI, most_angle = angle;
+    for (uint32_t k = 0; k < unknown_count(self); k++) {
+        double sigma;
+        prior_of(self, k, &centers[k], &sigma);
+        from[k] = self->unknowns[k] - centers[k];
+        direction[k] = sigma * random_normal(stream);
+    }
+    for (int step = 0; step < WALK_STEPS; step++) {
+        for (uint32_t k = 0; k < unknown_count(self); k++) {
+            self->unknowns[k] = centers[k] + from[k] * cos(angle) + direction[k] * sin(angle);
+        }
+        *value = misfit(self, count);
+        if (*value <= most) {
+            return;
+        }
+        *(angle < 0 ? &least_angle : &most_angle) = angle;
+        angle = least_angle + (most_angle - least_angle) * random_uniform(stream);
+    }
+    for (uint32_t k = 0; k < unknown_count(self); k++) {
+        self->unknowns[k] = centers[k] + from[k];
+    }
+    *value = misfit(self, count);
+}
+
+void search_surrogate_walk(struct search_surrogate *surrogate, size_t steps, struct random_stream *stream)
+{
+    const size_t count = surrogate->fit_count;
+    double value = misfit(surrogate, count);
+    for (size_t step = 0; step < steps && isfinite(value); step++) {
+        walk(surrogate, count, &value, stream);
+    }
 }
 
 /* What a centre and a scale taken from the rows cost, as of any two free parameters (Schwarz 1978). */

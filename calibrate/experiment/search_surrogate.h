@@ -4,6 +4,7 @@
 #ifndef OCCAM_CALIBRATE_EXPERIMENT_SEARCH_SURROGATE_H
 #define OCCAM_CALIBRATE_EXPERIMENT_SEARCH_SURROGATE_H
 
+#include "base/random.h"
 #include "calibrate/experiment/search_space.h"
 
 enum {
@@ -43,6 +44,10 @@ void search_surrogate_fit(struct search_surrogate *surrogate, const struct searc
                           size_t count);
 /* Everything below but the evidence takes this after a fit; it costs the cube of the count. */
 void search_surrogate_solve(struct search_surrogate *surrogate);
+/* After a fit: so many steps of a Markov chain over lengths, amplitude and noise, whose places are draws of them from
+ * their posterior density. Then search_surrogate_solve; the evidence stays that of the fit, and the next fit ends it.
+ */
+void search_surrogate_walk(struct search_surrogate *surrogate, size_t steps, struct random_stream *stream);
 /* Logarithm of the posterior density of the fit, in units of ln(value), for comparison between surrogates. */
 double search_surrogate_evidence(const struct search_surrogate *surrogate);
 /* One observation more at unchanged lengths. */
