@@ -158,6 +158,12 @@ static void take_limit(struct ncu_launch *self, const struct ncu_metric *metric,
     }
 }
 
+static bool is_utf8(const char *text)
+{
+    size_t bad;
+    return utf8_check(text, strlen(text), &bad) == STATUS_OK;
+}
+
 void ncu_launch_metric(struct ncu_launches *self, int index, const char *text, const struct unit *unit)
 {
     const struct ncu_metric *metric = &metrics[index];
@@ -165,7 +171,7 @@ void ncu_launch_metric(struct ncu_launches *self, int index, const char *text, c
     struct printed_number number;
     if (metric->target == NCU_DEVICE) {
         text_buffer_clear(&launch->device);
-        text_buffer_append(&launch->device, is_no_value(text) ? "" : text);
+        text_buffer_append(&launch->device, is_no_value(text) || !is_utf8(text) ? "" : text);
         return;
     }
     if (is_no_value(text)) {
