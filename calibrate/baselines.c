@@ -58,15 +58,6 @@ static bool add_column(struct baseline_table *table, const double *column, size_
     return scale > 1e-9;
 }
 
-static uint32_t longest_kernel(const struct layer_time *time)
-{
-    uint32_t best = 0;
-    for (uint32_t k = 1; k < time->kernel_count; k++) {
-        best = time->kernels[k].time_s > time->kernels[best].time_s ? k : best;
-    }
-    return best;
-}
-
 /* Roofline, waves and the derived columns (DERIVED_COUNT per row). */
 static enum status fill_derived(const struct gpu_device *device, const struct kernel_row *rows,
                                 struct baseline_table *table, double *derived, struct error *error)
@@ -90,7 +81,7 @@ static enum status fill_derived(const struct gpu_device *device, const struct ke
                 work += (double)kernel->waves.rounds * rows[i].layer.kernels[k].loop.iterations;
             }
         }
-        const uint32_t main = longest_kernel(&time);
+        const uint32_t main = layer_time_longest_kernel(&time);
         const double spills = rows[i].layer.kernels[main].loop.spill_bytes;
         table->log_roofline[i] = log(fmax(roofline_s, 1e-12));
         table->log_waves[i] = log(fmax(work, 1));

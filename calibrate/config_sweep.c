@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "calibrate/config_sweep_private.h"
 
 enum {
@@ -19,13 +19,6 @@ enum {
     SMALL_SPACE = 65536 /* not worth measuring which digit is cheap */
 };
 static const double PROGRESS_INTERVAL_S = 0.1;
-
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* --- the best so far: a heap with the worst on top ---------------------------------------------------------------- */
 
@@ -262,7 +255,7 @@ static double turning_cost_s(struct sweep_state *state, uint32_t digit)
         values[state->space.varied[i]] = other->values[other->value_count / 2];
     }
     const uint32_t turns = 256, first = variable->value_count / 2;
-    const double begin_s = monotonic_s();
+    const double begin_s = clock_now_s();
     for (uint32_t i = 0; i < turns; i++) {
         enum config_outcome outcome;
         double key;
@@ -272,7 +265,7 @@ static double turning_cost_s(struct sweep_state *state, uint32_t digit)
             break; /* the sweep itself will meet the error and report it */
         }
     }
-    return monotonic_s() - begin_s;
+    return clock_now_s() - begin_s;
 }
 
 /* Only speed depends on the order: results are sorted by configuration index. */
@@ -304,7 +297,7 @@ static void choose_order(struct sweep_state *state)
 
 static void report_progress(const struct sweep_request *request, double *last_s, uint64_t done, uint64_t total)
 {
-    const double now_s = monotonic_s();
+    const double now_s = clock_now_s();
     if (now_s - *last_s >= PROGRESS_INTERVAL_S) {
         *last_s = now_s;
         request->progress(request->progress_context, done, total);
@@ -316,7 +309,7 @@ static void run_workers(struct sweep_state *state)
     const uint64_t total = state->space.config_count;
     uint64_t done = 0;
     int stop = 0;
-    double last_s = monotonic_s();
+    double last_s = clock_now_s();
 #pragma omp parallel num_threads(state->worker_count) default(none) shared(state, done, stop, last_s, total)
     {
         const int thread = omp_get_thread_num();

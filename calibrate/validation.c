@@ -103,11 +103,8 @@ static enum status fill_facts(struct validation_job *job, struct error *error)
     job->sm_count = status == STATUS_OK ? model.sm_count : 0;
     for (size_t i = 0; i < job->measured->count && status == STATUS_OK; i++) {
         struct layer_time time;
-        uint32_t best = 0;
         layer_time_predict(&model, &job->rows[i].layer, &time);
-        for (uint32_t k = 1; k < time.kernel_count && time.feasible; k++) {
-            best = time.kernels[k].time_s > time.kernels[best].time_s ? k : best;
-        }
+        const uint32_t best = time.feasible ? layer_time_longest_kernel(&time) : 0;
         const struct kernel_case *kernel = &job->rows[i].layer.kernels[best];
         job->facts[i] = (struct kernel_facts){.grid_ctas = kernel->launch.grid_ctas,
                                               .waves = time.kernels[best].waves.waves,

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text_buffer.h"
 #include "cli/command.h"
 #include "cli/command_texts.h"
@@ -43,17 +43,10 @@ struct progress_bar {
     bool shown;
 };
 
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void show_progress(void *context, uint64_t done, uint64_t total)
 {
     struct progress_bar *bar = context;
-    const double elapsed_s = monotonic_s() - bar->begin_s;
+    const double elapsed_s = clock_now_s() - bar->begin_s;
     if (done == total) {
         if (bar->shown) {
             fprintf(stderr, "\r\033[K");
@@ -185,7 +178,7 @@ static enum status run_once(struct sweep_run *run, double by_value, struct sweep
     }
     request.values = values;
     ranking->by_value = run->answer.by >= 0 ? by_value : (double)NAN;
-    run->bar = (struct progress_bar){.begin_s = monotonic_s()};
+    run->bar = (struct progress_bar){.begin_s = clock_now_s()};
     return config_sweep_run(&request, &ranking->result, error);
 }
 

@@ -47,17 +47,6 @@ void calibrated_gradient(const struct calibrated_model *model, const struct laye
     }
 }
 
-static uint32_t longest_kernel(const struct layer_time *time)
-{
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < time->kernel_count; i++) {
-        if (time->kernels[i].time_s > time->kernels[best].time_s) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 static double tensor_work(const struct tile_loop *loop)
 {
     double work = 0;
@@ -76,7 +65,7 @@ static double load_bytes(const struct tile_loop *loop)
 void calibration_features(const struct time_model *model, const struct layer_case *layer, const struct layer_time *time,
                           double *features)
 {
-    const uint32_t k = longest_kernel(time);
+    const uint32_t k = layer_time_longest_kernel(time);
     const struct kernel_case *kernel = &layer->kernels[k];
     const struct tile_loop *loop = &kernel->loop;
     struct tile_cost tile;

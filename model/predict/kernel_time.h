@@ -108,6 +108,8 @@ struct layer_time {
     struct kernel_time kernels[KERNELS_PER_LAYER_MAX];
 };
 void layer_time_predict(const struct time_model *model, const struct layer_case *layer, struct layer_time *result);
+/* Index of the kernel that takes longest, the first of equals. */
+uint32_t layer_time_longest_kernel(const struct layer_time *time);
 /* The same for many layers in a row. *memo (model/predict/tile_cost.h) is zero at first and belongs to this model. */
 struct layer_memo;
 void layer_time_predict_next(const struct time_model *model, const struct layer_case *layer, struct layer_memo *memo,

@@ -98,3 +98,14 @@ void layer_time_predict_next(const struct time_model *model, const struct layer_
     result->time_lo_s = lo_s + gaps_s; /* errors common to all kernels: their ends add */
     result->time_hi_s = hi_s + gaps_s;
 }
+
+uint32_t layer_time_longest_kernel(const struct layer_time *time)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < time->kernel_count; i++) {
+        if (time->kernels[i].time_s > time->kernels[best].time_s) {
+            best = i;
+        }
+    }
+    return best;
+}
