@@ -70,7 +70,7 @@ run_case() {
     export SCRATCH
     rm -rf "$SCRATCH"
     mkdir "$SCRATCH"
-    timeout 60 sh "$1" > "$work/stdout" 2> "$work/stderr" < /dev/null
+    timeout 180 sh "$1" > "$work/stdout" 2> "$work/stderr" < /dev/null
     code=$?
     good=1
     compare_stream stdout "$base" || good=0
