@@ -100,7 +100,7 @@ struct tile_loop {
     double edge_instructions; /* instructions one warp issues before and after the loop; 0 = left out */
     double prologue_bytes;    /* per CTA, read before the loop */
     double prologue_distinct_fraction; /* share of these that DRAM must deliver, 0..1; the rest hits L2 */
-    double epilogue_bytes;             /* per CTA, written after the loop; L2 absorbs what fits in it */
+    double epilogue_bytes;             /* per CTA, written after the loop; TIME-6: what of it reaches DRAM */
     double epilogue_piece_bytes; /* side by side in one store of a warp; below a sector of 32 bytes each piece is a
                                     partial write (TIME-9); 0: whole sectors */
     double serial_steps;         /* dependent load steps before the loop besides the first, usually 0 */
