@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 4,
-    BLOCK_BYTES = 128 << 10
+    BLOCKS = 8,
+    BLOCK_BYTES = 512 << 10
 };
 
 struct read_ahead {
