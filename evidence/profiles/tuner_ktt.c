@@ -187,7 +187,7 @@ static void set_sides(const double from[3], uint32_t to[3], struct kernel_claim 
 static void set_launches(struct tuner_reader *self, struct ktt_launches *launches)
 {
     struct kernel_claim *claim = self->claim;
-    if (launches->total_duration >= 0.0 && isfinite(launches->total_duration) && self->head.us_per_unit > 0.0) {
+    if (self->head.us_per_unit > 0.0 && tuner_is_time(launches->total_duration * self->head.us_per_unit)) {
         self->entry.time_us = launches->total_duration * self->head.us_per_unit;
     }
     if (launches->count > 1) {

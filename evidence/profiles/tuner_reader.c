@@ -149,6 +149,11 @@ static enum status add_time(struct tuner_reader *self, double time_us)
     return STATUS_OK;
 }
 
+bool tuner_is_time(double time_us)
+{
+    return time_us >= 0.0 && time_us <= TUNER_TIME_US_MAX;
+}
+
 enum status tuner_add_times(struct tuner_reader *self, double us_per_unit)
 {
     bool more = true;
@@ -161,8 +166,8 @@ enum status tuner_add_times(struct tuner_reader *self, double us_per_unit)
         if (status != STATUS_OK || !more) {
             break;
         }
-        bool is_time = self->taken.piece == JSON_PIECE_NUMBER && isfinite(self->taken.number) &&
-                       self->taken.number >= 0.0 && us_per_unit > 0.0;
+        bool is_time = self->taken.piece == JSON_PIECE_NUMBER && us_per_unit > 0.0 &&
+                       tuner_is_time(self->taken.number * us_per_unit);
         status = is_time ? add_time(self, self->taken.number * us_per_unit) : tuner_skip(self);
     }
     return status;

@@ -18,6 +18,8 @@ enum {
     TUNER_KEY_BYTES = 64        /* longer keys are none that is known */
 };
 
+#define TUNER_TIME_US_MAX 1e15 /* thirty years */
+
 /* Keys of an entry that may come once. */
 enum tuner_key {
     TUNER_KEY_KNOBS = 1,
@@ -81,6 +83,8 @@ MUST_CHECK enum status tuner_begin_entry(struct tuner_reader *self, enum claim_s
 void tuner_see_key(struct tuner_entry *entry, enum tuner_key key);
 /* The value in taken as a knob; null and containers are passed over. */
 MUST_CHECK enum status tuner_add_knob(struct tuner_reader *self, const char *name, size_t name_length);
+/* Whether that can be a time in microseconds: 0 to TUNER_TIME_US_MAX, whose squares can still be added. */
+bool tuner_is_time(double time_us);
 /* The array in taken as times of single runs. */
 MUST_CHECK enum status tuner_add_times(struct tuner_reader *self, double us_per_unit);
 void tuner_fail_entry(struct tuner_entry *entry, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -89,7 +89,7 @@ static enum status read_measurements(struct tuner_reader *self)
         double us = measurement.unit[0] != '\0' ? tuner_us_per_unit(measurement.unit) : self->head.us_per_unit;
         if (measurement.is_failure || isinf(measurement.value)) {
             tuner_fail_entry(&self->entry, "failed: its time is no number");
-        } else if (us > 0.0 && measurement.value >= 0.0) {
+        } else if (us > 0.0 && tuner_is_time(measurement.value * us)) {
             self->entry.time_us = measurement.value * us;
         }
     }
