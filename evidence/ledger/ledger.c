@@ -14,7 +14,8 @@
 
 enum {
     APPLICATION_ID = 0x4f63634d, /* "OccM": what `file` and we tell a ledger by */
-    BUSY_MILLISECONDS = 10000
+    BUSY_MILLISECONDS = 10000,
+    BUSY_STEP_MILLISECONDS = 5
 };
 
 static const char *reason_of(int code, int system_error)
@@ -202,16 +203,29 @@ static enum status migrate(struct ledger *ledger, int64_t version, struct error 
     return status;
 }
 
+/* In one transaction: another process may be making it just now. */
+static enum status read_kind(struct ledger *ledger, int64_t *application, int64_t *version, int64_t *tables,
+                             struct error *error)
+{
+    enum status status = ledger_execute(ledger, "BEGIN", "reading it", error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = pragma_integer(ledger, "SELECT count(*) FROM sqlite_schema", tables, error);
+    if (status == STATUS_OK) {
+        status = pragma_integer(ledger, "PRAGMA application_id", application, error);
+    }
+    if (status == STATUS_OK) {
+        status = pragma_integer(ledger, "PRAGMA user_version", version, error);
+    }
+    (void)sqlite3_exec(ledger->database, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
+    return status;
+}
+
 static enum status check_kind(struct ledger *ledger, bool to_write, struct error *error)
 {
     int64_t version = 0, application = 0, tables = 0;
-    enum status status = pragma_integer(ledger, "PRAGMA application_id", &application, error);
-    if (status == STATUS_OK) {
-        status = pragma_integer(ledger, "PRAGMA user_version", &version, error);
-    }
-    if (status == STATUS_OK) {
-        status = pragma_integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables, error);
-    }
+    enum status status = read_kind(ledger, &application, &version, &tables, error);
     if (status != STATUS_OK) {
         return status;
     }
@@ -253,6 +267,21 @@ static enum status check_pages(struct ledger *ledger, struct error *error)
     return status;
 }
 
+/* SQLite does not wait for the lock that a change of the journal's mode takes, as several processes want it that make a
+ * ledger at once: it answers "busy" at once, whatever the time limit is. */
+static enum status enter_wal(struct ledger *ledger, struct error *error)
+{
+    int code = SQLITE_BUSY;
+    for (int waited = 0; (code & 0xff) == SQLITE_BUSY && waited <= BUSY_MILLISECONDS;
+         waited += BUSY_STEP_MILLISECONDS) {
+        if (waited > 0) {
+            (void)sqlite3_sleep(BUSY_STEP_MILLISECONDS);
+        }
+        code = sqlite3_exec(ledger->database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", NULL, NULL, NULL);
+    }
+    return code == SQLITE_OK ? STATUS_OK : ledger_fail(ledger, code, "opening it", error);
+}
+
 static enum status prepare_session(struct ledger *ledger, bool to_write, struct error *error)
 {
     (void)sqlite3_busy_timeout(ledger->database, BUSY_MILLISECONDS);
@@ -270,7 +299,7 @@ static enum status prepare_session(struct ledger *ledger, bool to_write, struct 
     }
     if (status == STATUS_OK && to_write) {
         /* Only now: a file of something else stays as it is. FULL: a committed row survives a power cut. */
-        status = ledger_execute(ledger, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", "opening it", error);
+        status = enter_wal(ledger, error);
     }
     return status;
 }
