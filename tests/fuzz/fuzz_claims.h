@@ -1,41 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * For fuzz targets of readers that take a path and give claims: the input as a file, and what must hold of every claim.
- */
+ * For fuzz targets of readers that take a path and give claims: what must hold of every claim. */
 #ifndef OCCAM_TESTS_FUZZ_FUZZ_CLAIMS_H
 #define OCCAM_TESTS_FUZZ_FUZZ_CLAIMS_H
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text_buffer.h"
 #include "evidence/profiles/kernel_claim.h"
-#include "tests/fuzz/fuzz_target.h"
-
-/* One file for the whole run, rewritten for each input: readers are given paths. It is removed at the end. */
-static char fuzz_file_path[64];
-
-static void fuzz_file_remove(void)
-{
-    (void)unlink(fuzz_file_path);
-}
-
-static const char *fuzz_file_write(const uint8_t *data, size_t size)
-{
-    static int descriptor = -1;
-    if (descriptor < 0) {
-        const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-        (void)snprintf(fuzz_file_path, sizeof fuzz_file_path, "%s/occam-fuzz-XXXXXX", folder);
-        descriptor = mkstemp(fuzz_file_path);
-        FUZZ_REQUIRE(descriptor >= 0);
-        (void)atexit(fuzz_file_remove);
-    }
-    FUZZ_REQUIRE(ftruncate(descriptor, 0) == 0);
-    FUZZ_REQUIRE(size == 0 || pwrite(descriptor, data, size, 0) == (ssize_t)size);
-    return fuzz_file_path;
-}
+#include "tests/fuzz/fuzz_file.h"
 
 static bool fuzz_is_text(const char *text)
 {

@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Fuzz target: a scenario file, read and evaluated at its base values. The reader takes a path, so each input passes
- * through one temporary file. */
-#include <string.h>
-#include <unistd.h>
-
+ * Fuzz target: a scenario file, read and evaluated at its base values. */
 #include "evidence/scenario/scenario.h"
-#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/fuzz_file.h"
 
-struct fuzz_files {
-    char path[64];
-    struct device_catalogue *catalogue;
-};
+static struct device_catalogue *catalogue;
 
-static void release_files(void);
-static struct fuzz_files files;
+static void release_catalogue(void)
+{
+    device_catalogue_free(catalogue);
+}
 
-/* Once per process; removed at its end. */
-static void prepare_files(void)
+/* Once per process. */
+static void prepare_catalogue(void)
 {
     struct error error = {0};
-    strcpy(files.path, "/tmp/occam-fuzz-XXXXXX");
-    int descriptor = mkstemp(files.path);
-    FUZZ_REQUIRE(descriptor >= 0);
-    close(descriptor);
-    FUZZ_REQUIRE(device_catalogue_create(&files.catalogue, &error) == STATUS_OK);
-    atexit(release_files);
-}
-static void release_files(void)
-{
-    unlink(files.path);
-    device_catalogue_free(files.catalogue);
+    FUZZ_REQUIRE(device_catalogue_create(&catalogue, &error) == STATUS_OK);
+    (void)atexit(release_catalogue);
 }
 
 static void evaluate_base(const struct scenario *scenario)
@@ -52,16 +38,12 @@ static void evaluate_base(const struct scenario *scenario)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (files.catalogue == NULL) {
-        prepare_files();
+    if (catalogue == NULL) {
+        prepare_catalogue();
     }
-    FILE *stream = fopen(files.path, "wb");
-    FUZZ_REQUIRE(stream != NULL);
-    FUZZ_REQUIRE(size == 0 || fwrite(data, 1, size, stream) == size);
-    FUZZ_REQUIRE(fclose(stream) == 0);
     struct scenario *scenario = NULL;
     struct error error = {0};
-    if (scenario_read(files.path, files.catalogue, NULL, &scenario, &error) == STATUS_OK) {
+    if (scenario_read(fuzz_file_write(data, size), catalogue, NULL, &scenario, &error) == STATUS_OK) {
         evaluate_base(scenario);
     } else {
         FUZZ_REQUIRE(error.text[0] != '\0' && scenario == NULL);
