@@ -15,7 +15,7 @@
 enum {
     FOLDS_MAX = 10,
     GROUP_FOLDS_MAX = 5, /* of whole workloads: each costs a fit */
-    GROUPS_LEAST = 3,
+    GROUPS_LEAST = 2,
     BEYOND_ROWS_LEAST = 5,
     LEAVE_ONE_OUT_MAX = 32, /* up to here every row is a fold of its own */
     ROWS_LEAST = 5,

@@ -277,6 +277,19 @@ static inline double add_rounds(const struct time_model *model, double sm_s, dou
     return weight * sm_per_s;
 }
 
+/* TIME-5: CTAs on the busiest SM of the tail, after the full rounds. Where DRAM bounds those, all CTAs of an SM end
+ * together, and an SM that ends early takes as many of the tail as it holds; where the SMs do, each has a CTA that ends
+ * first, and the tail spreads. */
+static inline double tail_residents(const struct kernel_time *result, const struct grid_time *full)
+{
+    const double spread = result->waves.tail_ctas_per_sm;
+    if (!result->waves.full_rounds) {
+        return spread;
+    }
+    const double packed = fmin(result->ctas_per_sm, (double)result->waves.tail_ctas);
+    return full->time_s > 0 ? spread + (packed - spread) * (full->dram_s / full->time_s) : spread;
+}
+
 /* TIME-5, TIME-6: rounds of equal CTAs. The SMs' parts go into shares, seconds by limiter (NULL: not wanted). */
 static inline void equal_rounds(const struct time_model *model, const struct cta_work *work, double iterations,
                                 const struct kernel_time *result, struct power_book *book, double *shares,
@@ -299,7 +312,7 @@ static inline void equal_rounds(const struct time_model *model, const struct cta
         }
     }
     if (waves->tail_ctas) {
-        round_compute(&bounds, waves->tail_ctas_per_sm, p, book, &round);
+        round_compute(&bounds, tail_residents(result, grid), p, book, &round);
         const double weight = add_rounds(model, round.time_s, cta_dram_bytes * tail, 1, book, grid);
         if (shares) {
             add_shares(&bounds, &cost, &round, weight, shares);
@@ -330,6 +343,29 @@ static void add_group(const struct time_model *model, const struct round_bounds 
     part->dram_bytes += cta_dram_bytes * (double)ctas;
 }
 
+/* Adds `ctas` CTAs in launch order, the first `skipped` left out. */
+static void fill_part(const struct time_model *model, const struct cta_work *cta, double edge_dram_bytes,
+                      uint64_t skipped, uint64_t ctas, struct ragged_part *part)
+{
+    const struct tile_loop *loop = cta->loop;
+    for (uint32_t i = 0; i < loop->ragged_count && ctas; i++) {
+        const struct ragged_group *group = &loop->ragged[i];
+        const uint64_t passed = group->ctas < skipped ? group->ctas : skipped;
+        const uint64_t rest = group->ctas - passed;
+        const uint64_t taken = rest < ctas ? rest : ctas;
+        skipped -= passed;
+        ctas -= taken;
+        if (taken) {
+            const double cta_dram_bytes = fmax(0, group->iterations * cta->tile->dram_bytes + edge_dram_bytes);
+            struct cta_cost cost;
+            struct round_bounds bounds;
+            cta_cost_compute(model, cta, group->iterations, NULL, &cost);
+            round_bounds_compute(&cost, model->overlap_exponent, NULL, &bounds);
+            add_group(model, &bounds, &cost, taken, cta_dram_bytes, part);
+        }
+    }
+}
+
 /* One norm for a part that takes sm_s on the SMs. shares NULL: not wanted. */
 static void add_part(const struct time_model *model, const struct ragged_part *part, double sm_s, double *shares,
                      struct grid_time *grid)
@@ -346,33 +382,18 @@ static void add_part(const struct time_model *model, const struct ragged_part *p
 static void ragged_rounds(const struct time_model *model, const struct cta_work *cta, const struct kernel_time *result,
                           double *shares, struct grid_time *grid)
 {
-    const struct tile_loop *loop = cta->loop;
     const struct waves *waves = &result->waves;
-    const double ctas = (double)(waves->full_rounds * waves->slots + waves->tail_ctas);
-    const double edge_dram_bytes = result->dram_bytes / ctas - loop->iterations * cta->tile->dram_bytes;
-    struct ragged_part full = {.residents = result->ctas_per_sm}, tail = {.residents = waves->tail_ctas_per_sm};
-    uint64_t left = waves->full_rounds * waves->slots;
-    for (uint32_t i = 0; i < loop->ragged_count; i++) {
-        const struct ragged_group *group = &loop->ragged[i];
-        const uint64_t early = group->ctas < left ? group->ctas : left;
-        const double cta_dram_bytes = fmax(0, group->iterations * cta->tile->dram_bytes + edge_dram_bytes);
-        struct cta_cost cost;
-        struct round_bounds bounds;
-        cta_cost_compute(model, cta, group->iterations, NULL, &cost);
-        round_bounds_compute(&cost, model->overlap_exponent, NULL, &bounds);
-        if (early) {
-            add_group(model, &bounds, &cost, early, cta_dram_bytes, &full);
-        }
-        if (group->ctas > early) {
-            add_group(model, &bounds, &cost, group->ctas - early, cta_dram_bytes, &tail);
-        }
-        left -= early;
+    const uint64_t full_ctas = waves->full_rounds * waves->slots;
+    const double ctas = (double)(full_ctas + waves->tail_ctas);
+    const double edge_dram_bytes = result->dram_bytes / ctas - cta->loop->iterations * cta->tile->dram_bytes;
+    if (full_ctas) {
+        struct ragged_part full = {.residents = result->ctas_per_sm};
+        fill_part(model, cta, edge_dram_bytes, 0, full_ctas, &full);
+        add_part(model, &full, waves_list_schedule(full.work, full.counts, full.groups, waves->slots), shares, grid);
     }
-    const double full_s = waves_list_schedule(full.work, full.counts, full.groups, waves->slots);
-    if (full.groups) {
-        add_part(model, &full, full_s, shares, grid);
-    }
-    if (tail.groups) { /* less than a round: each CTA has a slot of its own */
+    if (waves->tail_ctas) { /* less than a round: each CTA has a slot of its own */
+        struct ragged_part tail = {.residents = tail_residents(result, grid)};
+        fill_part(model, cta, edge_dram_bytes, full_ctas, waves->tail_ctas, &tail);
         add_part(model, &tail, tail.longest_s, shares, grid);
     }
 }
