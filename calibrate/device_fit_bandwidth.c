@@ -51,15 +51,30 @@ static bool whole_device_read(const struct device_fit *self, const struct benchm
     return row->mode == MODE_READ && row->ctas >= sm_count(self) && row->driver_ctas_per_sm >= 1 && row->cold_us > 0;
 }
 
+static bool stays_in_l2(const struct device_fit *self, const struct benchmark_row *row)
+{
+    return row->kib * 1024 <= l2_share * gpu_device_value(self->device, GPU_FIGURE_L2_CAPACITY);
+}
+
+static bool is_lone(const struct device_fit *self, const struct benchmark_row *row)
+{
+    return row->mode == MODE_READ && row->ctas <= LONE_SMS_MAX && row->ctas < sm_count(self);
+}
+
+/* What L2 could hold is read too fast for the start of the kernel not to count. */
 static bool lone_sm_read(const struct device_fit *self, const struct benchmark_row *row)
 {
-    return row->mode == MODE_READ && row->ctas <= LONE_SMS_MAX && row->ctas < sm_count(self) && row->cold_us > 0;
+    return is_lone(self, row) && row->cold_us > 0 && !stays_in_l2(self, row);
+}
+
+static bool lone_warm_read(const struct device_fit *self, const struct benchmark_row *row)
+{
+    return is_lone(self, row) && row->warm_us > 0 && stays_in_l2(self, row);
 }
 
 static bool warm_read(const struct device_fit *self, const struct benchmark_row *row)
 {
-    return whole_device_read(self, row) && row->warm_us > 0 &&
-           row->kib * 1024 <= l2_share * gpu_device_value(self->device, GPU_FIGURE_L2_CAPACITY);
+    return whole_device_read(self, row) && row->warm_us > 0 && stays_in_l2(self, row);
 }
 
 /* What the loads of all resident threads can have on their way, never more than there is to read. */
@@ -139,7 +154,31 @@ static void fit_port(struct device_fit *self)
     struct device_figure *port = device_fit_add(self, GPU_FIGURE_SM_BANDWIDTH, NULL, NULL);
     device_fit_set_centre(self, port, row_log_sigma * self->values[0]);
     device_fit_say(port, "reads by 1 to %d SMs alone, per SM and cycle, from DRAM", LONE_SMS_MAX);
-    device_fit_note(port, "more could pass from L2: no row of a lone SM reads from there");
+}
+
+/* The same from L2: start + bytes of an SM / bandwidth. */
+static enum status fit_l2_port(struct device_fit *self, struct stream *streams)
+{
+    struct robust_fit fit = {.parameter_count = 2};
+    if (device_fit_pick(self, BENCHMARK_BANDWIDTH_STREAM, lone_warm_read) <= 2) {
+        return STATUS_OK;
+    }
+    fill_streams(self, streams, true);
+    for (size_t i = 0; i < self->count; i++) {
+        streams[i].bytes /= self->picked[i]->ctas;
+    }
+    fit.parameters[0] = (struct robust_fit_parameter){.name = "bandwidth", .start = 1e11, .prior_log = 1};
+    fit.parameters[1] = (struct robust_fit_parameter){.name = "start", .start = 2e-6, .prior_log = 1};
+    const enum status status =
+        robust_fit_run(&fit, line_law, streams, self->values, self->count, row_log_sigma, self->error);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct device_figure *port = device_fit_add(self, GPU_FIGURE_SM_L2_BANDWIDTH, NULL, NULL);
+    device_fit_set_parameter(port, &fit, 0, 1 / gpu_device_value(self->device, GPU_FIGURE_BOOST_CLOCK));
+    device_fit_say(port, "start + bytes / bandwidth of 1 to %d SMs alone that read from L2, scatter %.1f %%",
+                   LONE_SMS_MAX, 100 * fit.scatter_log);
+    return STATUS_OK;
 }
 
 static enum status fit_l2(struct device_fit *self, struct stream *streams)
@@ -220,6 +259,9 @@ enum status device_fit_bandwidth(struct device_fit *self)
     enum status status = fit_dram(self, streams);
     if (status == STATUS_OK) {
         fit_port(self);
+        status = fit_l2_port(self, streams);
+    }
+    if (status == STATUS_OK) {
         status = fit_l2(self, streams);
     }
     status = status == STATUS_OK ? fit_gather(self, streams) : status;

@@ -377,6 +377,7 @@ static void set_edges(const struct simulated_machine *machine, const struct kern
     program->prologue.bytes = loop->prologue_bytes;
     program->prologue.dram_bytes = loop->prologue_bytes * loop->prologue_distinct_fraction;
     program->epilogue.bytes = loop->epilogue_bytes;
+    program->epilogue.is_written = true;
     if (loop->epilogue_piece_bytes > 0 && loop->epilogue_piece_bytes < SECTOR) { /* SIM-11 */
         const double pieces = loop->epilogue_bytes / loop->epilogue_piece_bytes;
         program->epilogue.partial_port_s = pieces * machine->port_partial_write_s;

@@ -67,7 +67,7 @@ struct cta_run {
     uint32_t *gpc_sms, *gpc_free; /* clusters: SMs and free slots of each GPC */
     uint32_t *free_slots;         /* per slot whether it is free */
     uint32_t slot_count, ctas_per_sm, gpc_count, kernel_index;
-    double port_s_per_byte, l2_s_per_byte, dram_s_per_byte;
+    double port_s_per_byte, port_l2_s_per_byte, l2_s_per_byte, dram_s_per_byte;
     double l2_clock, dram_clock;
     uint64_t next_cta, ragged_left;
     uint32_t ragged_group;

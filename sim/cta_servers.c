@@ -12,7 +12,10 @@ static inline double serve(double *clock, double now_s, double work_s)
 
 static double port_time_s(const struct cta_run *run, const struct cta_transfer *what)
 {
-    return what->partial_port_s > 0 ? what->partial_port_s : what->bytes * run->port_s_per_byte;
+    if (what->partial_port_s > 0)
+        return what->partial_port_s;
+    const double from_l2 = what->is_written ? 0 : what->bytes - what->dram_bytes;
+    return (what->bytes - from_l2) * run->port_s_per_byte + from_l2 * run->port_l2_s_per_byte;
 }
 
 static double l2_time_s(const struct cta_run *run, const struct cta_transfer *what)
@@ -198,6 +201,7 @@ void cta_servers_init(struct cta_run *run, const struct sm_residency *residency)
     const struct cta_program *program = &run->program;
     const uint32_t sub_cores = run->machine->limits->sub_cores_per_sm;
     run->port_s_per_byte = 1 / run->machine->port_bytes_per_s;
+    run->port_l2_s_per_byte = 1 / run->machine->port_l2_bytes_per_s;
     run->l2_s_per_byte = 1 / run->machine->l2_bytes_per_s;
     run->dram_s_per_byte = 1 / run->machine->dram_bytes_per_s;
     for (uint32_t kind = 0; kind < residency->ctas; kind++) {

@@ -47,6 +47,10 @@ static void set_memory(struct simulated_machine *machine, const struct gpu_devic
                                 gpu_device_value(device, GPU_FIGURE_DRAM_EFFICIENCY);
     machine->l2_bytes_per_s = scaled(device, GPU_FIGURE_L2_BANDWIDTH, p, PARAMETER_L2_BANDWIDTH_FACTOR);
     machine->port_bytes_per_s = scaled(device, GPU_FIGURE_SM_BANDWIDTH, p, PARAMETER_SM_BANDWIDTH_FACTOR) * clock;
+    machine->port_l2_bytes_per_s =
+        isnan(gpu_device_value(device, GPU_FIGURE_SM_L2_BANDWIDTH))
+            ? machine->port_bytes_per_s
+            : scaled(device, GPU_FIGURE_SM_L2_BANDWIDTH, p, PARAMETER_SM_BANDWIDTH_FACTOR) * clock;
     const double partial = gpu_device_value(device, GPU_FIGURE_L2_PARTIAL_WRITE);
     const double cycles = gpu_device_value(device, GPU_FIGURE_SM_PARTIAL_WRITE);
     machine->l2_partial_write_s =

@@ -239,7 +239,7 @@ void tuner_end_entry(struct tuner_reader *self)
     }
     claim->is_failed = self->entry.is_failed;
     if (claim->is_failed) {
-        kernel_claim_remark(self->list, claim, "%s", self->entry.failure);
+        kernel_claim_remark(self->list, claim, "%s", self->entry.failure[0] ? self->entry.failure : "failed");
     } else {
         set_times(self);
         if (claim->time.count == 0) {

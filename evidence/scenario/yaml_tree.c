@@ -13,7 +13,7 @@
 
 enum {
     BRACKETS_MAX = 8 * YAML_DEPTH_MAX,
-    QUOTES_MAX = 7 /* in a row: three quotes inside of a quoted text. libfyaml 0.7.12 loses memory from four on */
+    QUOTES_MAX = 3 /* doubled ones in a quoted text: libfyaml 0.7.12 loses memory from four in a line on */
 };
 
 struct open_node {
@@ -23,7 +23,7 @@ struct open_node {
 };
 
 struct tree_builder {
-    const char *name;
+    const char *name, *text;
     struct arena *arena;
     struct error *error;
     struct open_node stack[YAML_DEPTH_MAX];
@@ -136,6 +136,20 @@ static enum status refuse_decorations(const struct tree_builder *builder, const 
                        : STATUS_OK;
 }
 
+/* '' in the source of a text between single quotes, which stand for one quote each. */
+static unsigned doubled_quotes(const struct tree_builder *builder, struct fy_token *token)
+{
+    unsigned count = 0;
+    const size_t end = fy_token_end_mark(token)->input_pos;
+    for (size_t i = fy_token_start_mark(token)->input_pos; i + 1 < end; i++) {
+        if (builder->text[i] == '\'' && builder->text[i + 1] == '\'') {
+            count++;
+            i++;
+        }
+    }
+    return count;
+}
+
 static enum status add_scalar(struct tree_builder *builder, struct fy_event *event, unsigned line, unsigned column)
 {
     enum status status = refuse_decorations(builder, event->scalar.anchor, event->scalar.tag, line, column);
@@ -145,6 +159,10 @@ static enum status add_scalar(struct tree_builder *builder, struct fy_event *eve
     enum fy_scalar_style style = event->scalar.value != NULL ? fy_token_scalar_style(event->scalar.value) : FYSS_PLAIN;
     if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) {
         column--; /* libfyaml's mark is behind the quote */
+    }
+    if (style == FYSS_SINGLE_QUOTED && doubled_quotes(builder, event->scalar.value) > QUOTES_MAX) {
+        return error_set_at(builder->error, STATUS_LIMIT, builder->name, line, column,
+                            "more than %d doubled quotes in one text; put it in double quotes", QUOTES_MAX);
     }
     size_t length = 0;
     const char *text = event->scalar.value != NULL ? fy_token_get_text(event->scalar.value, &length) : NULL;
@@ -305,15 +323,13 @@ static enum status check_encoding(const char *text, size_t length, const char *n
 }
 
 /* What would cost libfyaml much time or memory before its first event: directives, brackets left open by the thousand
- * (its scanner keeps all of them), and runs of single quotes. Quotes are not understood here, so the bounds are
- * generous. */
+ * (its scanner keeps all of them). Quotes are not understood here, so the bound is generous. */
 static enum status check_shape(const char *text, size_t length, const char *name, struct error *error)
 {
     unsigned line = 1, column = 1;
-    long open = 0, quotes = 0;
+    long open = 0;
     for (size_t i = 0; i < length; i++, column++) {
         char c = text[i];
-        quotes = c == '\'' ? quotes + 1 : 0;
         if (c == '%' && column == 1) {
             return error_set_at(error, STATUS_BAD_DATA, name, line, column, "directives ('%%') are not allowed");
         }
@@ -333,10 +349,6 @@ static enum status check_shape(const char *text, size_t length, const char *name
             return error_set_at(error, STATUS_LIMIT, name, line, column, "more than %d brackets are open",
                                 BRACKETS_MAX);
         }
-        if (quotes > QUOTES_MAX) {
-            return error_set_at(error, STATUS_LIMIT, name, line, column, "more than %d single quotes in a row",
-                                QUOTES_MAX);
-        }
     }
     return STATUS_OK;
 }
@@ -353,7 +365,7 @@ enum status yaml_tree_parse(const char *text, size_t length, const char *name, u
         return status;
     }
     struct tree_builder builder = {
-        .name = name, .arena = arena, .error = error, .hash_seed = hash_seed, .last_line = 1};
+        .name = name, .text = text, .arena = arena, .error = error, .hash_seed = hash_seed, .last_line = 1};
     struct fy_diag *diag = create_silent_diag();
     struct fy_parse_cfg config = {
         .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE, .diag = diag};

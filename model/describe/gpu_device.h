@@ -53,7 +53,8 @@ struct gpu_limits {
     X(DRAM_EFFICIENCY, "dram_efficiency_fraction", 1.0, "best sustained share of that peak")                           \
     X(L2_CAPACITY, "l2_capacity_mib", 1048576.0, "L2 cache")                                                           \
     X(L2_BANDWIDTH, "l2_bandwidth_gb_per_s", 1e9, "sustained L2 read bandwidth, whole device")                         \
-    X(SM_BANDWIDTH, "sm_bandwidth_bytes_per_cycle", 1.0, "L2-to-SM read bandwidth of one SM")                          \
+    X(SM_BANDWIDTH, "sm_bandwidth_bytes_per_cycle", 1.0, "reads of one SM from DRAM")                                  \
+    X(SM_L2_BANDWIDTH, "sm_l2_bandwidth_bytes_per_cycle", 1.0, "reads of one SM that hit L2")                          \
     X(L2_PARTIAL_WRITE, "l2_partial_write_gb_per_s", 1e9, "writes of less than a sector, each as its 32 bytes")        \
     X(SM_PARTIAL_WRITE, "sm_partial_write_cycles", 1.0, "one such write of one SM alone")                              \
     X(SMEM_BANDWIDTH, "smem_bandwidth_bytes_per_cycle", 1.0, "SMEM (and L1) bandwidth of one SM")                      \

@@ -124,7 +124,7 @@ static inline void cta_cost_compute(const struct time_model *model, const struct
 {
     const struct tile_loop *loop = work->loop;
     const struct tile_cost *tile = work->tile;
-    const double compute_s = tile->compute_s + work->missed_bytes / model->sm_bytes_per_s;
+    const double compute_s = tile->compute_s + work->missed_bytes / model->sm_l2_bytes_per_s;
     double latency_s = tile->exposed_s * iterations;
     double busy_s = compute_s * iterations;
     if (tile->hidden_latency_s > 0 && iterations > 0) {
@@ -140,10 +140,11 @@ static inline void cta_cost_compute(const struct time_model *model, const struct
         const double rest = iterations - whole;
         latency_s += whole * load_s + rest * (steady_s - compute_s);
     }
+    const double edge_port_s = port_time_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction);
     double prologue_s = loop->serial_steps * model->l2_latency_s;
     if (loop->prologue_bytes > 0) {
         prologue_s += slowest_sector_latency_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction) +
-                      loop->prologue_bytes / model->sm_bytes_per_s;
+                      edge_port_s;
     }
     const double store_s =
         fmax(loop->epilogue_bytes / model->sm_bytes_per_s, partial_writes(loop) * model->sm_partial_write_s);
@@ -155,8 +156,7 @@ static inline void cta_cost_compute(const struct time_model *model, const struct
     cost->issue_s = iterations * tile->issue_s + work->edge_issue_s;
     cost->smem_s = iterations * tile->smem_s;
     cost->sm_bandwidth_s =
-        (iterations * (tile->sector_bytes + work->missed_bytes) + loop->prologue_bytes) / model->sm_bytes_per_s +
-        store_s;
+        iterations * (tile->port_s + work->missed_bytes / model->sm_l2_bytes_per_s) + edge_port_s + store_s;
 }
 
 /* Powers of the five SM-level bounds of one round, so that rounds with other co-residents cost only two multiplies. */

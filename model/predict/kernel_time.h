@@ -36,7 +36,8 @@ struct time_model {
     double dram_latency_s, l2_latency_s, smem_latency_s;
     double dram_bytes_per_s, peak_dram_bytes_per_s; /* sustained with the factor; datasheet peak for floors */
     double l2_bytes_per_s, l2_capacity_bytes;
-    double sm_bytes_per_s, smem_bytes_per_s;
+    double sm_bytes_per_s, sm_l2_bytes_per_s; /* what one SM draws from DRAM, and of what L2 has */
+    double smem_bytes_per_s;
     double sm_partial_write_s, l2_partial_write_s; /* one partial write (TIME-9), of one SM alone, of the device */
     double mma_latency_s;
     double mma_sync_flop_per_s_per_sm[NUMBER_FORMAT_COUNT], warpgroup_flop_per_s_per_sm[NUMBER_FORMAT_COUNT];

@@ -201,6 +201,11 @@ double slowest_sector_latency_s(const struct time_model *model, double bytes, do
     return all_hit * model->l2_latency_s + (1 - all_hit) * model->dram_latency_s;
 }
 
+double port_time_s(const struct time_model *model, double bytes, double missed)
+{
+    return bytes * (missed / model->sm_bytes_per_s + (1 - missed) / model->sm_l2_bytes_per_s);
+}
+
 /* TILE-2: latency and bytes of one kind of load. */
 static void add_load(const struct time_model *model, const struct tile_loop *loop, const struct tile_load *load,
                      struct tile_cost *cost)
@@ -218,8 +223,9 @@ static void add_load(const struct time_model *model, const struct tile_loop *loo
         latency_s *= bytes / load->in_flight_bytes;
         in_flight_bytes = load->in_flight_bytes;
     }
-    const double transfer_s = bytes / model->sm_bytes_per_s;
+    const double transfer_s = port_time_s(model, bytes, load->distinct_fraction);
     cost->sector_bytes += bytes;
+    cost->port_s += transfer_s;
     cost->through_l1_bytes += load->pipelined ? 0 : bytes;
     cost->dram_bytes += bytes * load->distinct_fraction;
     cost->described_dram_bytes += load->rows * load->row_bytes * load->distinct_fraction;

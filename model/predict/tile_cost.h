@@ -19,6 +19,7 @@ struct tile_cost {
     double exposed_s;         /* latency + transfer of loads that nothing buffers */
     double hidden_latency_s;  /* latency of buffered loads, paid once and then divided by the buffers */
     double hidden_transfer_s; /* their bytes through the SM's port */
+    double port_s;            /* of all loads, buffered or not */
     double compute_s;         /* chain of tensor, SMEM operand, scalar, barrier work of one CTA alone */
     double before_loads_s; /* part of it that comes before the loads of the next tile even where these go out early: the
                               overhead of an iteration whose instructions are all counted (TIME-2) */
@@ -60,6 +61,9 @@ const struct tile_cost *tile_cost_recall(const struct time_model *model, const s
 
 /* Latency of a load of `bytes` of which the share `missed` (0 to 1) must come from DRAM (TILE-2). */
 double slowest_sector_latency_s(const struct time_model *model, double bytes, double missed);
+
+/* Seconds of an SM's port for a load of `bytes` of which the share `missed` (0 to 1) comes from DRAM (TILE-2). */
+double port_time_s(const struct time_model *model, double bytes, double missed);
 
 /* Expected bytes of 32-byte sectors that a row of row_bytes touches when rows start at multiples of alignment_bytes
  * (TILE-1). */

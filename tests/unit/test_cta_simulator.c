@@ -31,6 +31,7 @@ static void ideal_machine(struct simulated_machine *machine, struct gpu_device *
                                           .dram_bytes_per_s = (double)INFINITY,
                                           .l2_bytes_per_s = (double)INFINITY,
                                           .port_bytes_per_s = (double)INFINITY,
+                                          .port_l2_bytes_per_s = (double)INFINITY,
                                           .smem_bytes_per_s = (double)INFINITY,
                                           .special_per_s = (double)INFINITY,
                                           .l2_capacity_bytes = 1e12,
@@ -112,7 +113,7 @@ START_TEST(one_cta_is_its_critical_path)
     struct simulated_machine machine;
     ideal_machine(&machine, &device);
     machine.dram_latency_s = 8;
-    machine.port_bytes_per_s = 32;
+    machine.port_bytes_per_s = machine.port_l2_bytes_per_s = 32;
     machine.iteration_overhead_s = 3;
     machine.cta_start_s = 64;
     machine.launch_s = 128;
@@ -172,7 +173,7 @@ START_TEST(spills_that_the_array_does_not_hold_go_on)
     machine.sm_count = 1;
     machine.l1_bytes = 1024 + 256;
     machine.spill_traffic_factor = 1;
-    machine.port_bytes_per_s = 32;
+    machine.port_bytes_per_s = machine.port_l2_bytes_per_s = 32;
     struct layer_case layer = one_kernel(1, 1);
     layer.kernels[0].loop.spill_bytes = 8;
     const struct cta_simulation result = simulate(&machine, &layer, &PLAIN);
@@ -211,7 +212,7 @@ START_TEST(a_tile_waits_for_its_slowest_sector)
     ideal_machine(&machine, &device);
     machine.dram_latency_s = 8;
     machine.l2_latency_s = 4;
-    machine.port_bytes_per_s = 32;
+    machine.port_bytes_per_s = machine.port_l2_bytes_per_s = 32;
     struct layer_case layer = one_kernel(1, 1);
     struct tile_loop *loop = &layer.kernels[0].loop;
     loop->buffers = 2;
@@ -271,7 +272,7 @@ START_TEST(overhead_of_a_counted_loop_precedes_its_loads)
     struct simulated_machine machine;
     ideal_machine(&machine, &device);
     machine.dram_latency_s = 8;
-    machine.port_bytes_per_s = 32;
+    machine.port_bytes_per_s = machine.port_l2_bytes_per_s = 32;
     machine.iteration_overhead_s = 3;
     struct layer_case layer = one_kernel(1, 4);
     struct tile_loop *loop = &layer.kernels[0].loop;
@@ -292,7 +293,7 @@ START_TEST(copies_contend_for_smem)
     struct simulated_machine machine;
     ideal_machine(&machine, &device);
     machine.dram_latency_s = 8;
-    machine.port_bytes_per_s = 32;
+    machine.port_bytes_per_s = machine.port_l2_bytes_per_s = 32;
     machine.smem_bytes_per_s = 64;
     struct layer_case layer = one_kernel(1, 2);
     struct tile_loop *loop = &layer.kernels[0].loop;

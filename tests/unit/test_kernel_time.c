@@ -361,30 +361,92 @@ START_TEST(writes_leave_l2_where_the_grid_reads_from_dram)
 }
 END_TEST
 
-/* TIME-6: a full round that DRAM bounds, and then a tail that its own chain bounds; equal CTAs in two groups do the
- * same. */
-START_TEST(a_tail_does_not_run_at_the_bandwidth_of_the_round_before)
+/* 37 SMs, 4 iterations of loads from DRAM; launch, L2 and DRAM left out. */
+static struct kernel_case loads_alone(void)
 {
     struct kernel_case kernel = empty_kernel(37, 4);
-    struct kernel_time round, tail, both, grouped;
     kernel.loop.stream = (struct tile_load){
         .rows = 64, .row_bytes = 1024, .alignment_bytes = 32, .exposures = 1, .distinct_fraction = 1};
     model.launch_s = 0;
-    model.l2_bytes_per_s = model.dram_bytes_per_s = 1e30; /* leaves rounds alone */
-    kernel_time_predict(&model, &kernel, &tail);
-    model.dram_bytes_per_s = 2 * tail.dram_bytes / tail.time_s; /* half of what a tail takes on the SMs */
-    kernel_time_predict(&model, &kernel, &tail);
-    kernel.launch.grid_ctas = (uint64_t)37 * tail.ctas_per_sm;
-    kernel_time_predict(&model, &kernel, &round);
-    ck_assert(round.limiter == TIME_LIMITER_DRAM && tail.limiter != TIME_LIMITER_DRAM);
-    kernel.launch.grid_ctas += 37;
-    kernel_time_predict(&model, &kernel, &both);
-    assert_close_rel(both.time_s, round.time_s + tail.time_s, TOL_NORM);
+    model.l2_bytes_per_s = model.dram_bytes_per_s = 1e30;
+    return kernel;
+}
+
+/* Equal CTAs in two groups take as long as without groups. */
+static void assert_groups_change_nothing(struct kernel_case kernel)
+{
+    struct kernel_time equal, grouped;
+    kernel_time_predict(&model, &kernel, &equal);
     kernel.loop.ragged_count = 2;
     kernel.loop.ragged[0] = (struct ragged_group){.ctas = 20, .iterations = 4};
     kernel.loop.ragged[1] = (struct ragged_group){.ctas = kernel.launch.grid_ctas - 20, .iterations = 4};
     kernel_time_predict(&model, &kernel, &grouped);
-    assert_close_rel(grouped.time_s, both.time_s, TOL_NORM);
+    assert_close_rel(grouped.time_s, equal.time_s, TOL_NORM);
+}
+
+/* TIME-5: after rounds that the SMs bound a tail has an SM for each of its CTAs. */
+START_TEST(a_tail_spreads_where_the_sms_bound_the_rounds)
+{
+    struct kernel_case kernel = loads_alone();
+    struct kernel_time round, tail, both;
+    kernel_time_predict(&model, &kernel, &tail);
+    kernel.launch.grid_ctas = (uint64_t)37 * tail.ctas_per_sm;
+    kernel_time_predict(&model, &kernel, &round);
+    kernel.launch.grid_ctas += 37;
+    kernel_time_predict(&model, &kernel, &both);
+    assert_close_rel(both.time_s, round.time_s + tail.time_s, TOL_NORM);
+    assert_groups_change_nothing(kernel);
+}
+END_TEST
+
+/* TIME-5: after rounds that DRAM bounds it packs onto SMs that ended early, as many CTAs on each as fit, or as there
+ * are. TIME-6: it does not run at the bandwidth of the round before. */
+START_TEST(a_tail_packs_where_dram_bounds_the_rounds)
+{
+    struct kernel_case kernel = loads_alone();
+    struct kernel_time round, both;
+    const double p = model.device_exponent;
+    kernel_time_predict(&model, &kernel, &round);
+    const uint32_t residents = round.ctas_per_sm;
+    ck_assert_uint_gt(residents, 2);
+    kernel.launch.grid_ctas = (uint64_t)37 * residents;
+    kernel_time_predict(&model, &kernel, &round);
+    const double packed_s = round.time_s, dram_s = 100 * packed_s; /* of the round: its share is one */
+    model.dram_bytes_per_s = round.dram_bytes / dram_s;
+    kernel_time_predict(&model, &kernel, &round);
+    kernel.launch.grid_ctas += 37;
+    kernel_time_predict(&model, &kernel, &both);
+    const double tail_s = pow(pow(packed_s, p) + pow(dram_s / residents, p), 1 / p);
+    assert_close_rel(both.time_s, round.time_s + tail_s, 1e-9);
+    assert_groups_change_nothing(kernel);
+    kernel.launch.grid_ctas -= 35; /* two CTAs, on one SM */
+    const double dram_bytes_per_s = model.dram_bytes_per_s;
+    model.dram_bytes_per_s = 1e30;
+    struct kernel_case pair = kernel;
+    pair.launch.grid_ctas = 37 * 2;
+    kernel_time_predict(&model, &pair, &both);
+    const double pair_s = both.time_s;
+    model.dram_bytes_per_s = dram_bytes_per_s;
+    kernel_time_predict(&model, &kernel, &both);
+    const double two_s = pow(pow(pair_s, p) + pow(dram_s * 2 / (37.0 * residents), p), 1 / p);
+    assert_close_rel(both.time_s, round.time_s + two_s, 1e-9);
+}
+END_TEST
+
+/* TILE-2: what hits L2 passes an SM's port at a rate of its own; without a figure for it at that of DRAM's reads. */
+START_TEST(hits_pass_the_port_at_their_own_rate)
+{
+    assert_close_rel(model.sm_l2_bytes_per_s, model.sm_bytes_per_s, TOL_NORM);
+    model.sm_l2_bytes_per_s = 3 * model.sm_bytes_per_s;
+    assert_close_rel(port_time_s(&model, 1200, 0.25) * model.sm_bytes_per_s, 300 + 900 / 3.0, TOL_NORM);
+    struct kernel_case kernel = loads_alone();
+    struct kernel_time hits, misses;
+    kernel.launch.grid_ctas = 37 * 4;
+    kernel_time_predict(&model, &kernel, &misses);
+    kernel.loop.stream.distinct_fraction = 0;
+    kernel_time_predict(&model, &kernel, &hits);
+    const double port = 4 * 4 * 64 * 1024 / model.sm_bytes_per_s; /* four CTAs of four tiles on an SM */
+    ck_assert(misses.time_s > port && hits.time_s < port);
 }
 END_TEST
 
@@ -590,7 +652,9 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, frames_beyond_the_array_go_to_l2);
     tcase_add_test(tests, loads_through_l1_take_room_from_frames);
     tcase_add_test(tests, writes_leave_l2_where_the_grid_reads_from_dram);
-    tcase_add_test(tests, a_tail_does_not_run_at_the_bandwidth_of_the_round_before);
+    tcase_add_test(tests, a_tail_spreads_where_the_sms_bound_the_rounds);
+    tcase_add_test(tests, hits_pass_the_port_at_their_own_rate);
+    tcase_add_test(tests, a_tail_packs_where_dram_bounds_the_rounds);
     tcase_add_test(tests, part_of_an_iteration_waits_for_part_of_a_tile);
     tcase_add_test(tests, tensor_rates_of_other_formats);
     tcase_add_test(tests, level_sets_the_width);
