@@ -136,18 +136,65 @@ static enum status refuse_decorations(const struct tree_builder *builder, const 
                        : STATUS_OK;
 }
 
-/* '' in the source of a text between single quotes, which stand for one quote each. */
-static unsigned doubled_quotes(const struct tree_builder *builder, struct fy_token *token)
+/* A text between single quotes: its source, without them. */
+struct quoted_text {
+    const char *source;
+    size_t length;
+    unsigned doubled; /* '' in it, which stand for one quote each */
+    bool is_one_line;
+};
+
+static struct quoted_text quoted_text(const struct tree_builder *builder, struct fy_token *token)
 {
-    unsigned count = 0;
-    const size_t end = fy_token_end_mark(token)->input_pos;
-    for (size_t i = fy_token_start_mark(token)->input_pos; i + 1 < end; i++) {
-        if (builder->text[i] == '\'' && builder->text[i + 1] == '\'') {
-            count++;
+    const size_t start = fy_token_start_mark(token)->input_pos, end = fy_token_end_mark(token)->input_pos;
+    struct quoted_text quoted = {.source = builder->text + start, .length = end - start, .is_one_line = true};
+    for (size_t i = 0; i < quoted.length; i++) {
+        quoted.is_one_line = quoted.is_one_line && quoted.source[i] != '\n' && quoted.source[i] != '\r';
+        if (i + 1 < quoted.length && quoted.source[i] == '\'' && quoted.source[i + 1] == '\'') {
+            quoted.doubled++;
             i++;
         }
     }
-    return count;
+    return quoted;
+}
+
+/* Of one line. NULL without memory. */
+static char *undouble_quotes(const struct quoted_text *quoted, struct arena *arena)
+{
+    char *text = arena_allocate(arena, quoted->length + 1, 1), *to = text;
+    for (size_t i = 0; i < quoted->length && text != NULL; i++) {
+        *to++ = quoted->source[i];
+        i += quoted->source[i] == '\'';
+    }
+    return text;
+}
+
+/* The text that a scalar stands for, in the arena. */
+static enum status scalar_text(struct tree_builder *builder, struct fy_token *token, unsigned line, unsigned column,
+                               char **copy)
+{
+    if (token != NULL && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED) {
+        const struct quoted_text quoted = quoted_text(builder, token);
+        if (quoted.doubled > QUOTES_MAX && !quoted.is_one_line) {
+            return error_set_at(builder->error, STATUS_LIMIT, builder->name, line, column,
+                                "more than %d doubled quotes in a text of several lines; put it in double quotes",
+                                QUOTES_MAX);
+        }
+        if (quoted.doubled > QUOTES_MAX) {
+            *copy = undouble_quotes(&quoted, builder->arena);
+            if (memchr(quoted.source, '\0', quoted.length) != NULL) {
+                return fail(builder, line, column, "a text that contains a NUL character");
+            }
+            return *copy != NULL ? STATUS_OK : no_memory(builder);
+        }
+    }
+    size_t length = 0;
+    const char *text = token != NULL ? fy_token_get_text(token, &length) : NULL;
+    if (text != NULL && memchr(text, '\0', length) != NULL) {
+        return fail(builder, line, column, "a text that contains a NUL character");
+    }
+    *copy = arena_copy_text(builder->arena, text != NULL ? text : "", text != NULL ? length : 0);
+    return *copy != NULL ? STATUS_OK : no_memory(builder);
 }
 
 static enum status add_scalar(struct tree_builder *builder, struct fy_event *event, unsigned line, unsigned column)
@@ -160,18 +207,10 @@ static enum status add_scalar(struct tree_builder *builder, struct fy_event *eve
     if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) {
         column--; /* libfyaml's mark is behind the quote */
     }
-    if (style == FYSS_SINGLE_QUOTED && doubled_quotes(builder, event->scalar.value) > QUOTES_MAX) {
-        return error_set_at(builder->error, STATUS_LIMIT, builder->name, line, column,
-                            "more than %d doubled quotes in one text; put it in double quotes", QUOTES_MAX);
-    }
-    size_t length = 0;
-    const char *text = event->scalar.value != NULL ? fy_token_get_text(event->scalar.value, &length) : NULL;
-    if (text != NULL && memchr(text, '\0', length) != NULL) {
-        return fail(builder, line, column, "a text that contains a NUL character");
-    }
-    char *copy = arena_copy_text(builder->arena, text != NULL ? text : "", text != NULL ? length : 0);
-    if (copy == NULL) {
-        return no_memory(builder);
+    char *copy = NULL;
+    status = scalar_text(builder, event->scalar.value, line, column, &copy);
+    if (status != STATUS_OK) {
+        return status;
     }
     struct open_node *parent = builder->depth > 0 ? &builder->stack[builder->depth - 1] : NULL;
     if (parent != NULL && parent->node->kind == YAML_MAP && parent->key == NULL) {

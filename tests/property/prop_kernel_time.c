@@ -163,7 +163,13 @@ static void scale_figure(struct random_case *random, enum gpu_figure_id id, doub
     fixture_device_set(&random->device, id, gpu_device_value(&random->device, id) * factor);
 }
 
-/* Of SMs twice as many, and equal CTAs: otherwise a tail can remain that draws less from DRAM (MODEL.md TIME-6). */
+/* With twice the SMs nothing is said of a tail after full rounds, which may pack onto few of them where DRAM, full
+ * sooner, now bounds the rounds (MODEL.md TIME-5), nor of unequal CTAs. */
+static bool may_be_slower(const struct random_case *random, const struct kernel_time *after)
+{
+    return random->kernel.loop.ragged_count > 1 || (after->waves.full_rounds && after->waves.tail_ctas);
+}
+
 static void assert_never_slower(struct random_stream *stream, enum gpu_figure_id id, bool whole)
 {
     unsigned feasible = 0;
@@ -176,14 +182,14 @@ static void assert_never_slower(struct random_stream *stream, enum gpu_figure_id
         fixture_device_set(&random.device, id, more);
         const struct kernel_time after = predict(&random);
         ck_assert_int_eq(before.feasible, after.feasible);
-        if (!before.feasible || (whole && random.kernel.loop.ragged_count > 1)) {
+        if (!before.feasible || (whole && may_be_slower(&random, &after))) {
             continue;
         }
         feasible++;
         assert_property(after.time_s <= before.time_s * (1 + TOL_MONOTONE), i, "%s %g -> %g: %.17g s -> %.17g s",
                         gpu_figure_column(id), figure, more, before.time_s, after.time_s);
     }
-    ck_assert_uint_gt(feasible, property_cases(CASES) / 2); /* the property was really asked */
+    ck_assert_uint_gt(feasible, property_cases(CASES) / (whole ? 4 : 2)); /* the property was really asked */
 }
 
 static const struct {

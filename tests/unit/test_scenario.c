@@ -443,6 +443,17 @@ START_TEST(values_that_no_kernel_can_have_are_a_verdict)
 }
 END_TEST
 
+/* Up to three are undoubled by the library, more by ourselves. */
+START_TEST(doubled_quotes_stand_for_one)
+{
+    open_text(HEAD "workload: {a: 5}\ntitle: '''a''b c'''\n" KERNEL);
+    ck_assert_str_eq(scenario_title(scenario), "'a'b c'");
+    close_scenario();
+    open_text(HEAD "workload: {a: 5}\ntitle: '''a'' ''''b''''' # '\n" KERNEL);
+    ck_assert_str_eq(scenario_title(scenario), "'a' ''b''");
+}
+END_TEST
+
 START_TEST(resource_tables_answer_by_exact_key)
 {
     static const char table[] = "# source: a test\nwarps,tile,registers_per_thread\n4,16,96\n8,16,64\n4,32,\n";
@@ -569,6 +580,7 @@ Suite *suite_scenario(void)
     tcase_add_test(tests, ragged_groups_without_ctas_do_not_count);
     tcase_add_test(tests, warps_of_a_product_may_be_given);
     tcase_add_test(tests, values_that_no_kernel_can_have_are_a_verdict);
+    tcase_add_test(tests, doubled_quotes_stand_for_one);
     tcase_add_test(tests, resource_tables_answer_by_exact_key);
     tcase_add_test(tests, smem_rule_is_applied);
     tcase_add_test(tests, measured_points_alone_leave_the_base_to_a_fit);
