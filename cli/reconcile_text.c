@@ -156,8 +156,8 @@ static void print_times(const struct reconciliation *self, const struct places *
         (void)printf("  %-22s and %zu more\n", "", more);
     }
     if (conclusion->has_implied && conclusion->time[0].is_known) {
-        (void)printf("  %-22s %-22s by the scenario, all kernels of a layer\n", "predicted time",
-                     quantity_time(conclusion->time[0].time_s, time));
+        (void)printf("  %-22s %-22s by the scenario on %s, all kernels of a layer\n", "predicted time",
+                     quantity_time(conclusion->time[0].time_s, time), self->question.device->name);
     }
 }
 

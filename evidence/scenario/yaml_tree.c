@@ -425,7 +425,8 @@ enum status yaml_tree_parse(const char *text, size_t length, const char *name, u
 
 struct yaml_node *yaml_find(const struct yaml_node *map, const char *key)
 {
-    for (struct yaml_node *child = map->first; child != NULL; child = child->next) {
+    struct yaml_node *first = map->kind == YAML_MAP ? map->first : NULL; /* items of a list have no key */
+    for (struct yaml_node *child = first; child != NULL; child = child->next) {
         if (strcmp(child->key, key) == 0) {
             return child;
         }

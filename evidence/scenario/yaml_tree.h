@@ -40,7 +40,7 @@ struct yaml_node {
  * keys hard to construct. */
 MUST_CHECK enum status yaml_tree_parse(const char *text, size_t length, const char *name, uint64_t hash_seed,
                                        struct arena *arena, struct yaml_node **root, struct error *error);
-/* Child of a map by key, or NULL. */
+/* Child of a map by key, or NULL; a list or a text has none. */
 struct yaml_node *yaml_find(const struct yaml_node *map, const char *key);
 
 #endif
