@@ -156,10 +156,20 @@ static void fit_port(struct device_fit *self)
     device_fit_say(port, "reads by 1 to %d SMs alone, per SM and cycle, from DRAM", LONE_SMS_MAX);
 }
 
-/* The same from L2: start + bytes of an SM / bandwidth. */
+/* Seconds = start + bytes / bandwidth over the picked rows; `bandwidth` to begin with, bytes/s. */
+static enum status fit_line(struct device_fit *self, const struct stream *streams, double bandwidth,
+                            struct robust_fit *fit)
+{
+    *fit = (struct robust_fit){.parameter_count = 2};
+    fit->parameters[0] = (struct robust_fit_parameter){.name = "bandwidth", .start = bandwidth, .prior_log = 1};
+    fit->parameters[1] = (struct robust_fit_parameter){.name = "start", .start = 2e-6, .prior_log = 1};
+    return robust_fit_run(fit, line_law, streams, self->values, self->count, row_log_sigma, self->error);
+}
+
+/* The same from L2. */
 static enum status fit_l2_port(struct device_fit *self, struct stream *streams)
 {
-    struct robust_fit fit = {.parameter_count = 2};
+    struct robust_fit fit;
     if (device_fit_pick(self, BENCHMARK_BANDWIDTH_STREAM, lone_warm_read) <= 2) {
         return STATUS_OK;
     }
@@ -167,10 +177,7 @@ static enum status fit_l2_port(struct device_fit *self, struct stream *streams)
     for (size_t i = 0; i < self->count; i++) {
         streams[i].bytes /= self->picked[i]->ctas;
     }
-    fit.parameters[0] = (struct robust_fit_parameter){.name = "bandwidth", .start = 1e11, .prior_log = 1};
-    fit.parameters[1] = (struct robust_fit_parameter){.name = "start", .start = 2e-6, .prior_log = 1};
-    const enum status status =
-        robust_fit_run(&fit, line_law, streams, self->values, self->count, row_log_sigma, self->error);
+    const enum status status = fit_line(self, streams, 1e11, &fit);
     if (status != STATUS_OK) {
         return status;
     }
@@ -183,15 +190,12 @@ static enum status fit_l2_port(struct device_fit *self, struct stream *streams)
 
 static enum status fit_l2(struct device_fit *self, struct stream *streams)
 {
-    struct robust_fit fit = {.parameter_count = 2};
+    struct robust_fit fit;
     if (device_fit_pick(self, BENCHMARK_BANDWIDTH_STREAM, warm_read) <= 2) {
         return STATUS_OK;
     }
     fill_streams(self, streams, true);
-    fit.parameters[0] = (struct robust_fit_parameter){.name = "bandwidth", .start = 5e12, .prior_log = 1};
-    fit.parameters[1] = (struct robust_fit_parameter){.name = "start", .start = 2e-6, .prior_log = 1};
-    const enum status status =
-        robust_fit_run(&fit, line_law, streams, self->values, self->count, row_log_sigma, self->error);
+    const enum status status = fit_line(self, streams, 5e12, &fit);
     if (status != STATUS_OK) {
         return status;
     }

@@ -40,7 +40,7 @@ struct cta_step {
 struct cta_transfer {
     double latency_s; /* until the slowest of its sectors is there, nothing else under way */
     double bytes, dram_bytes;
-    bool is_written; /* to L2 at the rate of DRAM's reads: stores have no better one */
+    bool is_written;                     /* to L2 at the rate of DRAM's reads: stores have no better one */
     double partial_port_s, partial_l2_s; /* in place of the bytes' time, where they are partial writes (SIM-11) */
     double smem_s;                       /* of the SM, for writing them to SMEM */
 };

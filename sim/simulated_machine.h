@@ -27,10 +27,10 @@ struct simulated_machine {
     double dram_latency_s, l2_latency_s;
     double dram_bytes_per_s, l2_bytes_per_s; /* whole device */
     double port_partial_write_s,
-        l2_partial_write_s;                    /* a write of less than a sector, of one SM, of the device (SIM-11) */
+        l2_partial_write_s;                       /* a write of less than a sector, of one SM, of the device (SIM-11) */
     double port_bytes_per_s, port_l2_bytes_per_s; /* one SM: from DRAM, from L2 */
     double smem_bytes_per_s;                      /* of one SM */
-    double l2_capacity_bytes, l1_bytes;        /* l1_bytes: SMEM and L1 together, one SM */
+    double l2_capacity_bytes, l1_bytes;           /* l1_bytes: SMEM and L1 together, one SM */
     double mma_latency_s;
     double operand_wait_s;          /* of a product for one operand load of its warp, the part not issued ahead */
     double compiled_operand_wait_s; /* for one that compiled code was seen to wait for: a latency of SMEM */

@@ -143,8 +143,8 @@ static inline void cta_cost_compute(const struct time_model *model, const struct
     const double edge_port_s = port_time_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction);
     double prologue_s = loop->serial_steps * model->l2_latency_s;
     if (loop->prologue_bytes > 0) {
-        prologue_s += slowest_sector_latency_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction) +
-                      edge_port_s;
+        prologue_s +=
+            slowest_sector_latency_s(model, loop->prologue_bytes, loop->prologue_distinct_fraction) + edge_port_s;
     }
     const double store_s =
         fmax(loop->epilogue_bytes / model->sm_bytes_per_s, partial_writes(loop) * model->sm_partial_write_s);

@@ -86,8 +86,7 @@ static void set_memory(struct time_model *model, const struct gpu_device *device
                             items[PARAMETER_SM_BANDWIDTH_FACTOR].value;
     const double from_l2 = gpu_device_value(device, GPU_FIGURE_SM_L2_BANDWIDTH);
     model->sm_l2_bytes_per_s =
-        isnan(from_l2) ? model->sm_bytes_per_s
-                       : from_l2 * model->clock_hz * items[PARAMETER_SM_BANDWIDTH_FACTOR].value;
+        isnan(from_l2) ? model->sm_bytes_per_s : from_l2 * model->clock_hz * items[PARAMETER_SM_BANDWIDTH_FACTOR].value;
     set_partial_writes(model, device);
     model->smem_bytes_per_s = gpu_device_value(device, GPU_FIGURE_SMEM_BANDWIDTH) * model->clock_hz *
                               items[PARAMETER_SMEM_BANDWIDTH_FACTOR].value;
