@@ -316,6 +316,9 @@ static void print_text(const struct comparison *comparison)
             "                  the simulator in %zu, neither in %zu\n\n",
             comparison->apart, comparison->count, budget, count_supported(comparison, "formula"),
             count_supported(comparison, "simulator"), count_supported(comparison, "neither"));
+        if (question->calibration != NULL)
+            (void)printf("  not held out    the calibration learnt %u rows; those among these flatter the formula\n\n",
+                         question->calibration->row_count);
         if (comparison->apart == 0)
             return;
     }

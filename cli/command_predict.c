@@ -17,6 +17,7 @@
 #include "cli/report.h"
 #include "cli/scenario_notes.h"
 #include "cli/step_kernels.h"
+#include "evidence/calibration_list.h"
 
 /* All that is said of one configuration. */
 struct predict_answer {
@@ -279,6 +280,17 @@ static void print_occupancy(const struct question *question, const struct predic
                  launch_limiters_text(occupancy->limiters, limiters), kernel->launch.registers_per_thread);
 }
 
+/* What would be nearer than a prediction of nothing but the description. */
+static void print_known_calibration(const struct question *question)
+{
+    char name[CALIBRATION_NAME_SIZE];
+    if (question->calibration != NULL)
+        return;
+    calibration_list_built_in_for(scenario_name(question->scenario), question->device->name, name);
+    if (name[0] != '\0')
+        (void)printf("                  (--calibration %s was learnt from this kernel on this GPU)\n", name);
+}
+
 /* Which layer the kernel time is that of: groups of layers have workloads of their own. */
 static void print_layer_workload(const struct question *question)
 {
@@ -339,6 +351,7 @@ static void print_answer(const struct question *question, const struct predict_a
                      quantity_time_interval(time->time_s, time->time_lo_s, time->time_hi_s, text),
                      scenario_layer_group_count(question->scenario) > 0 ? " per layer" : "",
                      question->calibration != NULL ? "calibration " : "", question->parameters.calibration);
+        print_known_calibration(question);
         if (scenario_layer_group_count(question->scenario) > 0)
             print_layer_workload(question);
         if (!isnan(answer->measured_us))

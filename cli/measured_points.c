@@ -84,7 +84,7 @@ static enum status check_sense(const struct csv_table *table, size_t row, const 
         const char *what;
         double value, least, most;
     } checks[] = {{"a concurrency", point->concurrency, 1.0, 1e7},
-                  {"a step time in ms", point->step_time_s / SECONDS_PER_MS, 1e-3, 1e7},
+                  {"a step time in ms", point->step_time_s / SECONDS_PER_MS, 0.1, 1e7},
                   {"tokens per second", point->throughput_tokens_per_s, 1e-3, 1e10}};
 
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

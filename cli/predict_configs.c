@@ -81,8 +81,10 @@ static enum status take_row(const struct question *question, const struct csv_ta
             return status;
         (void)snprintf(assignment, sizeof assignment, "%s=%s",
                        scenario_variable_get(question->scenario, places[column])->name, csv_cell(table, row, column));
-        if (scenario_set_value(question->scenario, assignment, free_values, values, &refused) != STATUS_OK &&
-            reason[0] == '\0')
+        if (scenario_set_value(question->scenario, assignment, free_values, values, &refused) == STATUS_OK)
+            continue;
+        values[places[column]] = number; /* what the row says, to be told with the reason */
+        if (reason[0] == '\0')
             (void)snprintf(reason, reason_size, "%s", refused.text);
     }
     return STATUS_OK;

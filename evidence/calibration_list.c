@@ -12,7 +12,8 @@
 
 enum {
     ENTRIES_MAX = 4096,
-    PATH_SIZE = 1024
+    PATH_SIZE = 1024,
+    HEAD_SIZE = 1024
 };
 static const char prefix[] = "calibrations/", ending[] = ".json";
 
@@ -124,4 +125,30 @@ enum status calibration_list_create(struct calibration_list_entry **entries, siz
     }
     *entries = list.entries;
     return STATUS_OK;
+}
+
+/* Whether the head of a calibration file says "key": "value". */
+static bool head_says(const struct embedded_file *file, const char *key, const char *value)
+{
+    char head[HEAD_SIZE], wanted[CALIBRATION_NAME_SIZE];
+    const size_t length = file->length < sizeof head - 1 ? file->length : sizeof head - 1;
+    memcpy(head, file->begin, length);
+    head[length] = '\0';
+    const int written = snprintf(wanted, sizeof wanted, "\"%s\": \"%s\"", key, value);
+    return written > 0 && (size_t)written < sizeof wanted && strstr(head, wanted) != NULL;
+}
+
+void calibration_list_built_in_for(const char *scenario, const char *device, char name[CALIBRATION_NAME_SIZE])
+{
+    name[0] = '\0';
+    for (size_t i = 0; i < embedded_file_count && name[0] == '\0'; i++) {
+        const struct embedded_file *file = &embedded_files[i];
+        const bool is_one = strncmp(file->path, prefix, sizeof prefix - 1) == 0;
+        const size_t length = is_one ? stem_length(file->path + sizeof prefix - 1) : 0;
+        if (length > 0 && length < CALIBRATION_NAME_SIZE && head_says(file, "scenario", scenario) &&
+            head_says(file, "device", device)) {
+            memcpy(name, file->path + sizeof prefix - 1, length);
+            name[length] = '\0';
+        }
+    }
 }

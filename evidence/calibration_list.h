@@ -23,4 +23,8 @@ struct calibration_list_entry {
 MUST_CHECK enum status calibration_list_create(struct calibration_list_entry **entries, size_t *count,
                                                struct error *error);
 
+/* The built-in calibration that was learnt from this scenario on this device (their names): copied to name, "" if there
+ * is none. Reads the first kilobyte of each. */
+void calibration_list_built_in_for(const char *scenario, const char *device, char name[CALIBRATION_NAME_SIZE]);
+
 #endif

@@ -9,7 +9,7 @@ for file in a.csv b.csv c.csv d.csv none.csv; do
     echo "exit $?"
 done
 # Figures that no server has: a unit or a column is wrong.
-for row in 8,1e300 1e9,20 8,1e-9; do
+for row in 8,1e300 1e9,20 8,1e-9 8,0.028; do
     printf 'concurrency,step_ms\n1,20\n%s\n' "$row" > "$SCRATCH/odd.csv"
     "$OCCAM" curve dsv4-flash-sparse-decode --measured "$SCRATCH/odd.csv" 2>&1 | sed "s|$SCRATCH/||"
 done
