@@ -141,30 +141,34 @@ static enum status fit_dram(struct device_fit *self, struct stream *streams)
     return status;
 }
 
+static double row_clock_hz(const struct device_fit *self, const struct benchmark_row *row)
+{
+    return row->sm_clock_mhz > 0 ? row->sm_clock_mhz * 1e6 : gpu_device_value(self->device, GPU_FIGURE_BOOST_CLOCK);
+}
+
 /* One SM alone has more in flight than its latency needs, so what is left is its port. */
 static void fit_port(struct device_fit *self)
 {
-    const double clock_hz = gpu_device_value(self->device, GPU_FIGURE_BOOST_CLOCK);
     if (device_fit_pick(self, BENCHMARK_BANDWIDTH_STREAM, lone_sm_read) == 0) {
         return;
     }
     for (size_t i = 0; i < self->count; i++) {
         const struct benchmark_row *row = self->picked[i];
-        const double rate_hz = row->sm_clock_mhz > 0 ? row->sm_clock_mhz * 1e6 : clock_hz;
-        self->values[i] = row->kib * 1024 / (row->cold_us * 1e-6) / row->ctas / rate_hz;
+        self->values[i] = row->kib * 1024 / (row->cold_us * 1e-6) / row->ctas / row_clock_hz(self, row);
     }
     struct device_figure *port = device_fit_add(self, GPU_FIGURE_SM_BANDWIDTH, NULL, NULL);
     device_fit_set_centre(self, port, row_log_sigma * self->values[0]);
     device_fit_say(port, "reads by 1 to %d SMs alone, per SM and cycle, from DRAM", LONE_SMS_MAX);
 }
 
-/* Seconds = start + bytes / bandwidth over the picked rows; `bandwidth` to begin with, bytes/s. */
-static enum status fit_line(struct device_fit *self, const struct stream *streams, double bandwidth,
+/* Time = start + bytes / bandwidth over the picked rows; bandwidth and start to begin with, in the unit of the times.
+ */
+static enum status fit_line(struct device_fit *self, const struct stream *streams, double bandwidth, double start,
                             struct robust_fit *fit)
 {
     *fit = (struct robust_fit){.parameter_count = 2};
     fit->parameters[0] = (struct robust_fit_parameter){.name = "bandwidth", .start = bandwidth, .prior_log = 1};
-    fit->parameters[1] = (struct robust_fit_parameter){.name = "start", .start = 2e-6, .prior_log = 1};
+    fit->parameters[1] = (struct robust_fit_parameter){.name = "start", .start = start, .prior_log = 1};
     return robust_fit_run(fit, line_law, streams, self->values, self->count, row_log_sigma, self->error);
 }
 
@@ -178,13 +182,14 @@ static enum status fit_l2_port(struct device_fit *self, struct stream *streams)
     fill_streams(self, streams, true);
     for (size_t i = 0; i < self->count; i++) {
         streams[i].bytes /= self->picked[i]->ctas;
+        self->values[i] *= row_clock_hz(self, self->picked[i]);
     }
-    const enum status status = fit_line(self, streams, 1e11, &fit);
+    const enum status status = fit_line(self, streams, 64, 4000, &fit); /* bytes and cycles */
     if (status != STATUS_OK) {
         return status;
     }
     struct device_figure *port = device_fit_add(self, GPU_FIGURE_SM_L2_BANDWIDTH, NULL, NULL);
-    device_fit_set_parameter(port, &fit, 0, 1 / gpu_device_value(self->device, GPU_FIGURE_BOOST_CLOCK));
+    device_fit_set_parameter(port, &fit, 0, 1);
     device_fit_say(port, "start + bytes / bandwidth of 1 to %d SMs alone that read from L2, scatter %.1f %%",
                    LONE_SMS_MAX, 100 * fit.scatter_log);
     return STATUS_OK;
@@ -197,7 +202,7 @@ static enum status fit_l2(struct device_fit *self, struct stream *streams)
         return STATUS_OK;
     }
     fill_streams(self, streams, true);
-    const enum status status = fit_line(self, streams, 5e12, &fit);
+    const enum status status = fit_line(self, streams, 5e12, 2e-6, &fit);
     if (status != STATUS_OK) {
         return status;
     }

@@ -239,7 +239,8 @@ void tuner_end_entry(struct tuner_reader *self)
     }
     claim->is_failed = self->entry.is_failed;
     if (claim->is_failed) {
-        kernel_claim_remark(self->list, claim, "%s", self->entry.failure[0] ? self->entry.failure : "failed");
+        const bool is_blank = self->entry.failure[strspn(self->entry.failure, " \t\r\n")] == '\0';
+        kernel_claim_remark(self->list, claim, "%s", is_blank ? "failed" : self->entry.failure);
     } else {
         set_times(self);
         if (claim->time.count == 0) {

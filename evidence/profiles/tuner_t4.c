@@ -113,7 +113,8 @@ static enum status take_member(struct tuner_reader *self, const char *key)
     if (strcmp(key, "invalidity") == 0 && self->taken.piece == JSON_PIECE_STRING) {
         tuner_see_key(&self->entry, TUNER_KEY_OUTCOME);
         if (strcmp(self->taken.text, "correct") != 0) {
-            tuner_fail_entry(&self->entry, "failed: invalidity %.60s", self->taken.text);
+            tuner_fail_entry(&self->entry, self->taken.text[0] ? "failed: invalidity %.60s" : "failed%.0s",
+                             self->taken.text);
         }
         return STATUS_OK;
     }

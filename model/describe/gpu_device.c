@@ -202,7 +202,7 @@ static enum status check_identities(const struct gpu_device *device, struct erro
         {GPU_FIGURE_BASE_CLOCK, GPU_FIGURE_BOOST_CLOCK}, {GPU_FIGURE_FP16_PEAK, GPU_FIGURE_FP16_FAST_PEAK},
         {GPU_FIGURE_FP8_PEAK, GPU_FIGURE_FP8_FAST_PEAK}, {GPU_FIGURE_BF16_RATE, GPU_FIGURE_FP8_RATE},
         {GPU_FIGURE_FP8_RATE, GPU_FIGURE_FP4_RATE},      {GPU_FIGURE_SMEM_LATENCY, GPU_FIGURE_L2_LATENCY},
-        {GPU_FIGURE_L1_LATENCY, GPU_FIGURE_L2_LATENCY},
+        {GPU_FIGURE_L1_LATENCY, GPU_FIGURE_L2_LATENCY},  {GPU_FIGURE_SM_BANDWIDTH, GPU_FIGURE_SM_L2_BANDWIDTH},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof peaks / sizeof peaks[0] && status == STATUS_OK; i++)

@@ -58,7 +58,11 @@ double figure_log_sigma(enum input_source source)
 
 static double figure_variance(const struct gpu_device *device, enum gpu_figure_id id)
 {
-    const double sigma = figure_log_sigma(device ? device->figures[id].source : INPUT_SOURCE_ASSUMED);
+    double sigma = figure_log_sigma(device ? device->figures[id].source : INPUT_SOURCE_ASSUMED);
+    if (id == GPU_FIGURE_SM_BANDWIDTH && device && !isnan(gpu_device_value(device, GPU_FIGURE_SM_L2_BANDWIDTH))) {
+        /* One factor for both: the less certain of them. */
+        sigma = fmax(sigma, figure_log_sigma(device->figures[GPU_FIGURE_SM_L2_BANDWIDTH].source));
+    }
     return sigma * sigma;
 }
 

@@ -277,17 +277,19 @@ static inline double add_rounds(const struct time_model *model, double sm_s, dou
     return weight * sm_per_s;
 }
 
-/* TIME-5: CTAs on the busiest SM of the tail, after the full rounds. Where DRAM bounds those, all CTAs of an SM end
- * together, and an SM that ends early takes as many of the tail as it holds; where the SMs do, each has a CTA that ends
- * first, and the tail spreads. */
-static inline double tail_residents(const struct kernel_time *result, const struct grid_time *full)
+/* Most CTAs of a tail seen on one SM (data/measurements/nvidia-h200/tail_placement.csv). */
+static const double PACKED_CTAS_MOST = 5;
+
+/* TIME-5: CTAs on the busiest SM of the tail, after full rounds that take round_s each on the SMs and dram_s of DRAM.
+ * Where DRAM bounds those, all CTAs of an SM end together, and an SM that ends early takes as many of the tail as it
+ * holds; where the SMs do, each has a CTA that ends first, and the tail spreads. From one to the other it goes gently
+ * enough that more work on the SMs never makes the whole faster. tail: CTAs with the work of the longest. */
+static inline double tail_residents(const struct kernel_time *result, double round_s, double dram_s, double tail)
 {
     const double spread = result->waves.tail_ctas_per_sm;
-    if (!result->waves.full_rounds) {
-        return spread;
-    }
-    const double packed = fmin(result->ctas_per_sm, (double)result->waves.tail_ctas);
-    return full->time_s > 0 ? spread + (packed - spread) * (full->dram_s / full->time_s) : spread;
+    const double packed = fmin(fmin(result->ctas_per_sm, PACKED_CTAS_MOST), tail);
+    const double dram = dram_s * dram_s;
+    return packed > spread && dram > 0 ? spread + (packed - spread) * dram / (dram + round_s * round_s) : spread;
 }
 
 /* TIME-5, TIME-6: rounds of equal CTAs. The SMs' parts go into shares, seconds by limiter (NULL: not wanted). */
@@ -304,15 +306,17 @@ static inline void equal_rounds(const struct time_model *model, const struct cta
     const double cta_dram_bytes = result->dram_bytes / (full * slots + tail);
     cta_cost_compute(model, work, iterations, book, &cost);
     round_bounds_compute(&cost, p, book, &bounds);
+    double residents = waves->tail_ctas_per_sm;
     if (waves->full_rounds) {
         round_compute(&bounds, result->ctas_per_sm, p, book, &round);
+        residents = tail_residents(result, round.time_s, cta_dram_bytes * slots / model->dram_bytes_per_s, tail);
         const double weight = add_rounds(model, round.time_s, cta_dram_bytes * slots, full, book, grid);
         if (shares) {
             add_shares(&bounds, &cost, &round, weight, shares);
         }
     }
     if (waves->tail_ctas) {
-        round_compute(&bounds, tail_residents(result, grid), p, book, &round);
+        round_compute(&bounds, residents, p, book, &round);
         const double weight = add_rounds(model, round.time_s, cta_dram_bytes * tail, 1, book, grid);
         if (shares) {
             add_shares(&bounds, &cost, &round, weight, shares);
@@ -366,6 +370,22 @@ static void fill_part(const struct time_model *model, const struct cta_work *cta
     }
 }
 
+/* The iterations of all CTAs after the first `skipped`, in those of the longest of them. */
+static double longest_ctas(const struct tile_loop *loop, uint64_t skipped)
+{
+    double sum = 0, longest = 0;
+    for (uint32_t i = 0; i < loop->ragged_count; i++) {
+        const struct ragged_group *group = &loop->ragged[i];
+        const uint64_t passed = group->ctas < skipped ? group->ctas : skipped;
+        skipped -= passed;
+        if (group->ctas > passed) {
+            sum += (double)(group->ctas - passed) * group->iterations;
+            longest = fmax(longest, group->iterations);
+        }
+    }
+    return longest > 0 ? sum / longest : 0;
+}
+
 /* One norm for a part that takes sm_s on the SMs. shares NULL: not wanted. */
 static void add_part(const struct time_model *model, const struct ragged_part *part, double sm_s, double *shares,
                      struct grid_time *grid)
@@ -386,13 +406,17 @@ static void ragged_rounds(const struct time_model *model, const struct cta_work 
     const uint64_t full_ctas = waves->full_rounds * waves->slots;
     const double ctas = (double)(full_ctas + waves->tail_ctas);
     const double edge_dram_bytes = result->dram_bytes / ctas - cta->loop->iterations * cta->tile->dram_bytes;
+    double residents = waves->tail_ctas_per_sm;
     if (full_ctas) {
         struct ragged_part full = {.residents = result->ctas_per_sm};
         fill_part(model, cta, edge_dram_bytes, 0, full_ctas, &full);
-        add_part(model, &full, waves_list_schedule(full.work, full.counts, full.groups, waves->slots), shares, grid);
+        const double full_s = waves_list_schedule(full.work, full.counts, full.groups, waves->slots);
+        residents = tail_residents(result, full_s, full.dram_bytes / model->dram_bytes_per_s,
+                                   longest_ctas(cta->loop, full_ctas));
+        add_part(model, &full, full_s, shares, grid);
     }
     if (waves->tail_ctas) { /* less than a round: each CTA has a slot of its own */
-        struct ragged_part tail = {.residents = tail_residents(result, grid)};
+        struct ragged_part tail = {.residents = residents};
         fill_part(model, cta, edge_dram_bytes, full_ctas, waves->tail_ctas, &tail);
         add_part(model, &tail, tail.longest_s, shares, grid);
     }

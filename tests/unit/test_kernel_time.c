@@ -407,11 +407,13 @@ START_TEST(a_tail_packs_where_dram_bounds_the_rounds)
     struct kernel_time round, both;
     const double p = model.device_exponent;
     kernel_time_predict(&model, &kernel, &round);
-    const uint32_t residents = round.ctas_per_sm;
+    const uint32_t residents = round.ctas_per_sm, packed = residents < 5 ? residents : 5;
     ck_assert_uint_gt(residents, 2);
+    kernel.launch.grid_ctas = (uint64_t)37 * packed;
+    kernel_time_predict(&model, &kernel, &round);
+    const double packed_s = round.time_s, dram_s = 1e6 * packed_s; /* of the round: it alone bounds it */
     kernel.launch.grid_ctas = (uint64_t)37 * residents;
     kernel_time_predict(&model, &kernel, &round);
-    const double packed_s = round.time_s, dram_s = 100 * packed_s; /* of the round: its share is one */
     model.dram_bytes_per_s = round.dram_bytes / dram_s;
     kernel_time_predict(&model, &kernel, &round);
     kernel.launch.grid_ctas += 37;
@@ -430,6 +432,37 @@ START_TEST(a_tail_packs_where_dram_bounds_the_rounds)
     kernel_time_predict(&model, &kernel, &both);
     const double two_s = pow(pow(pair_s, p) + pow(dram_s * 2 / (37.0 * residents), p), 1 / p);
     assert_close_rel(both.time_s, round.time_s + two_s, 1e-9);
+}
+END_TEST
+
+/* TIME-5: a CTA of the tail that does nothing holds no SM's time; and more work on the SMs, which makes a tail spread,
+ * never makes the whole faster. */
+START_TEST(packing_follows_work)
+{
+    struct kernel_case kernel = loads_alone();
+    struct kernel_time result, lone;
+    double before_s = 0;
+    kernel.launch.registers_per_thread = 16;
+    kernel.launch.static_smem_bytes = 0;
+    kernel_time_predict(&model, &kernel, &result);
+    kernel.launch.grid_ctas = (uint64_t)37 * result.ctas_per_sm + 7;
+    model.dram_bytes_per_s = result.dram_bytes * result.ctas_per_sm / (3 * result.time_s);
+    for (double operations = 0; operations < 2e6; operations += 2e4) {
+        kernel.loop.fp32_ops = operations;
+        kernel_time_predict(&model, &kernel, &result);
+        ck_assert_msg(result.time_s >= before_s, "%g operations: %g after %g s", operations, result.time_s, before_s);
+        before_s = result.time_s;
+    }
+    kernel.loop.fp32_ops = 0;
+    kernel.launch.grid_ctas -= 6; /* one CTA of a tail */
+    kernel_time_predict(&model, &kernel, &lone);
+    kernel.loop.ragged_count = 2;
+    kernel.loop.ragged[0] = (struct ragged_group){.ctas = kernel.launch.grid_ctas, .iterations = 4};
+    kernel.loop.ragged[1] = (struct ragged_group){.ctas = 6, .iterations = 0};
+    kernel.launch.grid_ctas += 6;
+    kernel.loop.iterations = 4.0 * (double)(kernel.launch.grid_ctas - 6) / (double)kernel.launch.grid_ctas;
+    kernel_time_predict(&model, &kernel, &result);
+    assert_close_rel(result.time_s, lone.time_s, 1e-3);
 }
 END_TEST
 
@@ -653,6 +686,7 @@ Suite *suite_kernel_time(void)
     tcase_add_test(tests, loads_through_l1_take_room_from_frames);
     tcase_add_test(tests, writes_leave_l2_where_the_grid_reads_from_dram);
     tcase_add_test(tests, a_tail_spreads_where_the_sms_bound_the_rounds);
+    tcase_add_test(tests, packing_follows_work);
     tcase_add_test(tests, hits_pass_the_port_at_their_own_rate);
     tcase_add_test(tests, a_tail_packs_where_dram_bounds_the_rounds);
     tcase_add_test(tests, part_of_an_iteration_waits_for_part_of_a_tile);
