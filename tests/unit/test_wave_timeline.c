@@ -75,7 +75,7 @@ static struct cta_simulation simulate_probe(const struct gpu_device *device, con
                                               .dram_bytes_per_s = (double)INFINITY,
                                               .l2_bytes_per_s = (double)INFINITY,
                                               .port_bytes_per_s = (double)INFINITY,
-                                          .port_l2_bytes_per_s = (double)INFINITY,
+                                              .port_l2_bytes_per_s = (double)INFINITY,
                                               .smem_bytes_per_s = (double)INFINITY,
                                               .special_per_s = (double)INFINITY,
                                               .issue_interval = 1,
