@@ -103,11 +103,11 @@ void serving_check_sense(struct serving_reader *reader, struct serving_result *r
         double *value, least, most;
     } checks[] = {{"a concurrency", &result->concurrency, 1.0, 1e7},
                   {"tokens per second", &result->output_tokens_per_s, 1e-3, 1e10},
-                  {"a median ITL in ms", &result->itl_median_ms, 0.1, 1e7},
-                  {"a mean ITL in ms", &result->itl_mean_ms, 0.1, 1e7},
-                  {"a median TPOT in ms", &result->tpot_median_ms, 0.1, 1e7},
-                  {"a mean TPOT in ms", &result->tpot_mean_ms, 0.1, 1e7},
-                  {"a step time in ms", &result->step_time_ms, 0.1, 1e7}};
+                  {"a median ITL in ms", &result->itl_median_ms, 1e-3, 1e7},
+                  {"a mean ITL in ms", &result->itl_mean_ms, 1e-3, 1e7},
+                  {"a median TPOT in ms", &result->tpot_median_ms, 1e-3, 1e7},
+                  {"a mean TPOT in ms", &result->tpot_mean_ms, 1e-3, 1e7},
+                  {"a step time in ms", &result->step_time_ms, 1e-3, 1e7}};
 
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (isnan(*checks[i].value) || (*checks[i].value >= checks[i].least && *checks[i].value <= checks[i].most))

@@ -228,7 +228,7 @@ START_TEST(the_process_is_used_where_the_form_is_wrong)
 {
     for (size_t i = 0; i < ROWS; i++) { /* a smooth effect that no parameter can express */
         const double turns = data.rows.rows[i].layer.kernels[0].loop.iterations;
-        data.rows.rows[i].time_s *= exp(0.4 * sin(1.5 * log(turns)));
+        data.rows.rows[i].time_s *= exp(0.4 * sin(1.2 * log(turns)));
     }
     const struct kernel_calibration_report report = calibrate(ROWS, true);
     ck_assert(report.residual_used);
