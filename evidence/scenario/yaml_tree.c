@@ -13,7 +13,7 @@
 
 enum {
     BRACKETS_MAX = 8 * YAML_DEPTH_MAX,
-    QUOTES_MAX = 3 /* doubled ones in a quoted text: libfyaml 0.7.12 loses memory from four in a line on */
+    QUOTES_MAX = 1 /* doubled ones in a text of several lines: libfyaml 0.7.12 may lose memory from three on */
 };
 
 struct open_node {
@@ -177,10 +177,9 @@ static enum status scalar_text(struct tree_builder *builder, struct fy_token *to
         const struct quoted_text quoted = quoted_text(builder, token);
         if (quoted.doubled > QUOTES_MAX && !quoted.is_one_line) {
             return error_set_at(builder->error, STATUS_LIMIT, builder->name, line, column,
-                                "more than %d doubled quotes in a text of several lines; put it in double quotes",
-                                QUOTES_MAX);
+                                "doubled quotes in a text of several lines; put it in double quotes");
         }
-        if (quoted.doubled > QUOTES_MAX) {
+        if (quoted.doubled > 0 && quoted.is_one_line) {
             *copy = undouble_quotes(&quoted, builder->arena);
             if (memchr(quoted.source, '\0', quoted.length) != NULL) {
                 return fail(builder, line, column, "a text that contains a NUL character");

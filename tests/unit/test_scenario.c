@@ -443,7 +443,7 @@ START_TEST(values_that_no_kernel_can_have_are_a_verdict)
 }
 END_TEST
 
-/* Up to three are undoubled by the library, more by ourselves. */
+/* By ourselves, not by the library, which may lose memory over them. */
 START_TEST(doubled_quotes_stand_for_one)
 {
     open_text(HEAD "workload: {a: 5}\ntitle: '''a''b c'''\n" KERNEL);
