@@ -216,7 +216,6 @@ static void print_head(const struct answer *answer)
 {
     const struct search_summary *summary = &answer->summary;
     const struct question *question = answer->search.question;
-    char text[1024], value[32];
     printf("%s on %s: %zu configurations can run, %zu cannot; %zu runs", scenario_name(question->scenario),
            question->device->title, answer->search.space.count, answer->search.space.infeasible_count, summary->runs);
     if (summary->failures > 0) {
@@ -227,11 +226,7 @@ static void print_head(const struct answer *answer)
     }
     printf("\n");
     if (summary->has_best) {
-        printf("Best so far: %s %s, %s; the best of all with probability %.0f %%\n",
-               number_format_digits(search_shown_value(&answer->search, summary->best_value), 4, value),
-               answer->search.is_throughput ? "tokens/s" : "us",
-               search_config_text(&answer->search, summary->best_config, text, sizeof text),
-               100 * summary->best_probability);
+        search_print_best(&answer->search, summary, "Best so far");
     }
 }
 

@@ -369,15 +369,11 @@ static void finish(struct tune *tune, struct report *report)
 static void print_end(const struct tune *tune)
 {
     const struct search_summary *summary = &tune->summary;
-    char text[1024], number[32], gain[QUANTITY_TEXT_SIZE];
+    char lead[64], gain[QUANTITY_TEXT_SIZE];
     printf("End: %s.\n", tune->end);
     if (summary->has_best) {
-        printf("Best of %zu run%s: %s %s, %s; the best of all with probability %.0f %%\n", summary->runs,
-               summary->runs == 1 ? "" : "s",
-               number_format_digits(search_shown_value(&tune->search, summary->best_value), 4, number),
-               tune->search.is_throughput ? "tokens/s" : "us",
-               search_config_text(&tune->search, summary->best_config, text, sizeof text),
-               100 * summary->best_probability);
+        (void)snprintf(lead, sizeof lead, "Best of %zu run%s", summary->runs, summary->runs == 1 ? "" : "s");
+        search_print_best(&tune->search, summary, lead);
         printf("All further runs together are expected to gain %s; %zu of %zu forecasts held (%.3g %% meant to)\n",
                quantity_percent(summary->remaining_gain, gain), summary->forecasts_inside, summary->forecasts,
                100 * tune->search.options.interval_level);

@@ -395,6 +395,20 @@ double search_shown_value(const struct search_question *self, double value)
     return self->is_throughput ? 1 / value : value / SECONDS_PER_US;
 }
 
+void search_print_best(const struct search_question *self, const struct search_summary *summary, const char *lead)
+{
+    char config[1024], number[32];
+    printf("%s: %s %s, %s; the best of all with probability ", lead,
+           number_format_digits(search_shown_value(self, summary->best_value), 4, number),
+           self->is_throughput ? "tokens/s" : "us",
+           search_config_text(self, summary->best_config, config, sizeof config));
+    if (summary->best_probability > 0.99 && summary->remaining_gain > 0) {
+        printf("above 99 %%\n");
+    } else {
+        printf("%.0f %%\n", 100 * summary->best_probability);
+    }
+}
+
 double search_engine_value(const struct search_question *self, double shown)
 {
     return self->is_throughput ? 1 / shown : shown * SECONDS_PER_US;
