@@ -49,7 +49,9 @@ static enum status finish(struct replay_space *space, struct error *error)
 
 struct shape_table {
     struct csv_table csv;
-    size_t shape_columns[COLUMNS_MOST], shape_count, knob_columns[COLUMNS_MOST], knob_count, time_column;
+    size_t shape_columns[COLUMNS_MOST], shape_count;
+    size_t columns[2 * COLUMNS_MOST], count; /* of the variables: the knobs, then the shape, which a scenario needs too */
+    size_t time_column;
 };
 
 static enum status find_columns(const struct csv_table *csv, char *names, size_t *columns, size_t *count,
@@ -82,15 +84,15 @@ static bool same_shape(const struct shape_table *shapes, size_t a, size_t b)
 static enum status add_row(const struct shape_table *shapes, size_t row, struct search_table *table,
                            struct error *error)
 {
-    double *values = table->values + table->config_count * shapes->knob_count;
-    for (size_t k = 0; k < shapes->knob_count; k++) {
-        const enum status status = csv_number(&shapes->csv, row, shapes->knob_columns[k], &values[k], error);
+    double *values = table->values + table->config_count * shapes->count;
+    for (size_t k = 0; k < shapes->count; k++) {
+        const enum status status = csv_number(&shapes->csv, row, shapes->columns[k], &values[k], error);
         if (status != STATUS_OK) {
             return status;
         }
     }
     for (size_t c = 0; c < table->config_count; c++) {
-        if (memcmp(table->values + c * shapes->knob_count, values, shapes->knob_count * sizeof *values) == 0) {
+        if (memcmp(table->values + c * shapes->count, values, shapes->count * sizeof *values) == 0) {
             return STATUS_OK;
         }
     }
@@ -110,11 +112,15 @@ static enum status take_shape(const struct shape_table *shapes, size_t first, st
         return no_room(family->name, error);
     }
     struct search_table *table = &space->table;
-    *table = (struct search_table){.variable_count = shapes->knob_count,
-                                   .values = malloc(rows * shapes->knob_count * sizeof(double)),
+    *table = (struct search_table){.variable_count = shapes->count,
+                                   .names = calloc(shapes->count, sizeof *table->names),
+                                   .values = malloc(rows * shapes->count * sizeof(double)),
                                    .times_s = malloc(rows * sizeof(double))};
-    if (!table->values || !table->times_s) {
+    if (!table->names || !table->values || !table->times_s) {
         return no_room(family->name, error);
+    }
+    for (size_t k = 0; k < shapes->count; k++) {
+        (void)snprintf(table->names[k], sizeof table->names[k], "%s", shapes->csv.names[shapes->columns[k]]);
     }
     for (size_t r = first; r < rows; r++) {
         const enum status status = same_shape(shapes, r, first) ? add_row(shapes, r, table, error) : STATUS_OK;
@@ -141,7 +147,10 @@ static enum status read_shapes(const char *path, char *shape_names, char *knob_n
         status = find_columns(&shapes.csv, shape_names, shapes.shape_columns, &shapes.shape_count, error);
     }
     if (status == STATUS_OK) {
-        status = find_columns(&shapes.csv, knob_names, shapes.knob_columns, &shapes.knob_count, error);
+        status = find_columns(&shapes.csv, knob_names, shapes.columns, &shapes.count, error);
+    }
+    for (size_t i = 0; i < shapes.shape_count && status == STATUS_OK; i++) {
+        shapes.columns[shapes.count++] = shapes.shape_columns[i];
     }
     if (status == STATUS_OK) {
         status = find_columns(&shapes.csv, time_name, &shapes.time_column, &times, error);
