@@ -32,6 +32,17 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
 }
 
+/* PTX does not show spills, but whatever spills takes a frame (CODE-5). */
+static void settle_spills(struct inspect_row *row, double frame_bytes)
+{
+    row->loop.spill_bytes = 2 * frame_bytes;
+    if (frame_bytes > 0) {
+        const size_t length = strlen(row->assumed);
+        (void)snprintf(row->assumed + length, sizeof row->assumed - length,
+                       "%sthe frame is written and read every turn", length > 0 ? "; " : "");
+    }
+}
+
 /* What the loop is besides what the code tells: nothing assumed that would look like a figure. */
 static void compute_loop(struct inspect_row *row, uint32_t warps_given)
 {
@@ -56,6 +67,9 @@ static void compute_loop(struct inspect_row *row, uint32_t warps_given)
     const struct code_figure *stack = &kernel->figures[COMPILED_STACK];
     if (stack->state != FIGURE_UNKNOWN) {
         row->loop.local_bytes = (double)stack->value;
+    }
+    if (row->has_loop && stack->state != FIGURE_UNKNOWN && isnan(row->loop.spill_bytes)) {
+        settle_spills(row, (double)stack->value);
     }
     if (!row->has_loop) {
         (void)snprintf(row->assumed, sizeof row->assumed, "%.700s%s", error.text, warps == 0 ? " (--warps)" : "");

@@ -267,7 +267,8 @@ static void settle_groups(struct code_profiler *self, struct player *player)
     }
     pipeline->ahead_iterations = player->weight > 0 ? player->weighted_turns / player->weight : (double)NAN;
     pipeline->open_tiles = player->most_open_bytes / player->turn_bytes;
-    pipeline->buffers = ceil(pipeline->open_tiles - 1e-9) + (product_outlives_turn(self) ? 1 : 0);
+    pipeline->held_tiles = product_outlives_turn(self) ? 1 : 0;
+    pipeline->buffers = ceil(pipeline->open_tiles - 1e-9) + pipeline->held_tiles;
     pipeline->buffers = pipeline->buffers < 1 ? 1 : pipeline->buffers;
     pipeline->buffers_known = true;
 }

@@ -99,8 +99,9 @@ struct code_pipeline {
                                     bytes; NaN without copies */
     double ring_slots;           /* period of the ring index, where one is seen in the loop */
     double barriers_initialised; /* mbarrier.init in the prologue */
-    double buffers; /* tiles of shared memory: the ring's slots if seen, else from the groups; 1 = nothing runs
-                       ahead */
+    double buffers;    /* tiles of shared memory: the ring's slots if seen, else from the groups; 1 = nothing runs
+                          ahead */
+    double held_tiles; /* of these, what a product still reads while the copies go out: they are not on their way */
     bool buffers_known;
 };
 

@@ -172,7 +172,7 @@ static void map_loads(struct mapping *self)
     loop->early_fraction = isnan(profile->pipeline.early_fraction) ? 0 : profile->pipeline.early_fraction;
     loop->buffers = 1;
     if (profile->pipeline.buffers_known && profile->pipeline.kind != CODE_PIPELINE_NONE) {
-        loop->buffers = profile->pipeline.buffers;
+        loop->buffers = fmax(profile->pipeline.buffers - profile->pipeline.held_tiles, 1);
     } else if (profile->pipeline.kind != CODE_PIPELINE_NONE) {
         loop->buffers = loop->declared_stages > 1 ? loop->declared_stages : 1;
         assume(self, loop->declared_stages > 1 ? "buffers as declared" : "one buffer: the code does not tell");

@@ -73,6 +73,12 @@ static const struct quantity_key mma_keys[] = {
     {"warps_n", MMA(warps_n), QUANTITY_COUNT32, 0, 0, true},
     {"warpgroup", MMA(warpgroup), QUANTITY_FLAG, 0, 0, true},
 };
+/* Of a loop table alone; a file writes instruction: [m, n, k]. */
+static const struct quantity_key instruction_keys[] = {
+    {"instruction_m", MMA(instruction_m), QUANTITY_COUNT32, 0, 0, true},
+    {"instruction_n", MMA(instruction_n), QUANTITY_COUNT32, 0, 0, true},
+    {"instruction_k", MMA(instruction_k), QUANTITY_COUNT32, 0, 0, true},
+};
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 struct kernel_reader {
@@ -280,21 +286,6 @@ static enum status read_mma(const struct kernel_reader *self, const struct yaml_
     return status == STATUS_OK && instruction != NULL ? read_instruction(self, instruction, op) : status;
 }
 
-/* "64x128x16" */
-static enum status read_instruction_text(const struct kernel_reader *self, const char *text, struct mma_op *op)
-{
-    unsigned m, n, k;
-    int length = 0;
-    if (sscanf(text, "%4ux%4ux%4u%n", &m, &n, &k, &length) != 3 || text[length] != '\0' || m == 0 || n == 0 || k == 0) {
-        return reader_fail(self->reader, STATUS_BAD_DATA, self->table->from,
-                           "the loop table has the instruction '%.40s', not M x N x K such as 16x8x16", text);
-    }
-    op->instruction_m = m;
-    op->instruction_n = n;
-    op->instruction_k = k;
-    return STATUS_OK;
-}
-
 static enum status read_one_table_mma(const struct kernel_reader *self, uint32_t index)
 {
     const struct yaml_node empty = {.kind = YAML_MAP,
@@ -302,18 +293,17 @@ static enum status read_one_table_mma(const struct kernel_reader *self, uint32_t
                                     .key = "mma",
                                     .line = self->table->from->line,
                                     .column = self->table->from->column};
-    const char *instruction = NULL;
+    const char *column;
     enum status status = read_mma(self, &empty, index);
-    if (status == STATUS_OK) {
-        status = loop_table_text(self->reader, self->table, self->prefix, "instruction", &instruction);
+    if (status == STATUS_OK &&
+        loop_table_column(self->table, self->prefix, instruction_keys[0].key, &column) == LOOP_COLUMN_FILLED) {
+        status = read_quantities(self, &empty, instruction_keys, COUNT_OF(instruction_keys),
+                                 LOOP(mma) + index * sizeof(struct mma_op));
     }
-    return status == STATUS_OK && instruction != NULL
-               ? read_instruction_text(self, instruction, &self->kernel->prototype.loop.mma[index])
-               : status;
+    return status;
 }
 
-/* Products of a loop table: columns loop.mma1.m, loop.mma1.type and so on; types and instructions are those of all its
- * rows. */
+/* Products of a loop table: columns loop.mma1.m, loop.mma1.type and so on; types are those of all its rows. */
 static enum status read_table_mma(const struct kernel_reader *outer)
 {
     uint32_t *count = &outer->kernel->prototype.loop.mma_count;

@@ -1,9 +1,117 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * A loop whose figures come from a table of compiled variants: columns "loop.KEY" named like the keys of `loop`. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "evidence/scenario/scenario_internal.h"
+
+static bool row_passes(const struct loop_table *table, size_t row)
+{
+    for (const struct yaml_node *child = table->where != NULL ? table->where->first : NULL; child != NULL;
+         child = child->next) {
+        long column = csv_column(&table->csv, child->key);
+        if (column >= 0 && child->kind == YAML_SCALAR &&
+            strcmp(csv_cell(&table->csv, row, (size_t)column), child->text) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- instructions ---------------------------------------------------------------------------------------------------
+ */
+
+enum {
+    SIDES = 3
+};
+
+/* "64x128x16" in place into three numbers; false where it is none of these. */
+static bool split_sides(char *text, char *sides[SIDES])
+{
+    unsigned m, n, k;
+    int length = 0;
+    if (sscanf(text, "%4ux%4ux%4u%n", &m, &n, &k, &length) != 3 || text[length] != '\0' || m == 0 || n == 0 || k == 0) {
+        return false;
+    }
+    for (int side = 0; side < SIDES; side++) {
+        sides[side] = text;
+        text += strcspn(text, "x");
+        *text = '\0';
+        text++;
+    }
+    return true;
+}
+
+/* Where some variant has an instruction, those without one get 0, the format's own. */
+static enum status fill_sides(const struct scenario_reader *reader, const struct loop_table *table, size_t column,
+                              size_t first)
+{
+    static char none[] = "", own[] = "0";
+    bool has_some = false;
+    for (size_t row = 0; row < table->csv.row_count; row++) {
+        has_some |= csv_cell(&table->csv, row, column)[0] != '\0' && row_passes(table, row);
+    }
+    for (size_t row = 0; row < table->csv.row_count; row++) {
+        char **cells = table->csv.cells + row * table->csv.column_count;
+        const bool is_wanted = cells[column][0] != '\0' && row_passes(table, row);
+        cells[first] = cells[first + 1] = cells[first + 2] = has_some ? own : none;
+        if (is_wanted && !split_sides(cells[column], &cells[first])) {
+            return error_set_at(reader->error, STATUS_BAD_DATA, table->csv.file, table->csv.lines[row], 0,
+                                "the loop table has the instruction '%.40s', not M x N x K such as 16x8x16",
+                                cells[column]);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Room for `more` columns behind the table's own. */
+static enum status widen(const struct scenario_reader *reader, struct csv_table *csv, size_t more)
+{
+    const size_t old = csv->column_count, wide = old + more;
+    char **names = realloc(csv->names, wide * sizeof *names);
+    csv->names = names != NULL ? names : csv->names;
+    char **cells = calloc(csv->row_count * wide + 1, sizeof *cells);
+    if (names == NULL || cells == NULL) {
+        free(cells);
+        return reader_no_memory(reader);
+    }
+    for (size_t row = 0; row < csv->row_count; row++) {
+        memcpy(cells + row * wide, csv->cells + row * old, old * sizeof *cells);
+    }
+    free(csv->cells);
+    csv->cells = cells;
+    csv->column_count = wide;
+    return STATUS_OK;
+}
+
+/* Variants of one kernel use different instructions: each column loop.mmaN.instruction also becomes three of numbers,
+ * which are looked up like any other. */
+static enum status add_instruction_sides(const struct scenario_reader *reader, struct loop_table *table)
+{
+#define SIDE_NAMES(i)                                                                                                  \
+    {                                                                                                                  \
+        "loop.mma" #i ".instruction_m", "loop.mma" #i ".instruction_n", "loop.mma" #i ".instruction_k"                 \
+    }
+    static char names[TILE_LOOP_MMA_MAX][SIDES][32] = {SIDE_NAMES(1), SIDE_NAMES(2), SIDE_NAMES(3), SIDE_NAMES(4)};
+#undef SIDE_NAMES
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < TILE_LOOP_MMA_MAX && status == STATUS_OK; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "loop.mma%u.instruction", i + 1);
+        const long column = csv_column(&table->csv, name);
+        if (column < 0) {
+            continue;
+        }
+        const size_t first = table->csv.column_count;
+        status = widen(reader, &table->csv, SIDES);
+        for (size_t side = 0; side < SIDES && status == STATUS_OK; side++) {
+            table->csv.names[first + side] = names[i][side];
+        }
+        status = status == STATUS_OK ? fill_sides(reader, table, (size_t)column, first) : status;
+    }
+    return status;
+}
 
 enum status loop_table_read(const struct scenario_reader *reader, const struct yaml_node *node,
                             struct loop_table *table)
@@ -26,7 +134,7 @@ enum status loop_table_read(const struct scenario_reader *reader, const struct y
         status = scenario_read_table(reader, table->from, &table->csv);
         table->is_open = status == STATUS_OK;
     }
-    return status;
+    return status == STATUS_OK ? add_instruction_sides(reader, table) : status;
 }
 
 void loop_table_release(struct loop_table *table)
@@ -35,19 +143,6 @@ void loop_table_release(struct loop_table *table)
         csv_table_release(&table->csv);
     }
     table->is_open = false;
-}
-
-static bool row_passes(const struct loop_table *table, size_t row)
-{
-    for (const struct yaml_node *child = table->where != NULL ? table->where->first : NULL; child != NULL;
-         child = child->next) {
-        long column = csv_column(&table->csv, child->key);
-        if (column >= 0 && child->kind == YAML_SCALAR &&
-            strcmp(csv_cell(&table->csv, row, (size_t)column), child->text) != 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Does some passing row fill the column? */

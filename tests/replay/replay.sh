@@ -68,6 +68,10 @@ done > "$work/priors"
         "$measured/gqa_decode.csv:batch,kv_heads,length,group:block_n,num_warps,num_stages,max_registers,splits"
     replay gemm_tile.csv "$measured/gemm_tile.csv" \
         "$measured/gemm_tile.csv:m,n,k:block_m,block_n,block_k,num_warps,warps_m,num_stages,max_registers"
+    replay triton_gemm.csv "$measured/triton_gemm.csv" \
+        "$measured/triton_gemm.csv:M,N,K:BM,BN,BK,num_warps,num_stages=data/scenarios/triton-gemm.yaml"
+    replay tiled_sgemm.csv "$measured/tiled_sgemm.csv" \
+        "$measured/tiled_sgemm.csv:m,n,k,KWG,KWI:MWG,NWG,MDIMC,NDIMC,MDIMA,NDIMB,VWM,VWN,SA,SB=data/scenarios/cltune-xgemm.yaml@nvidia-h200"
     # Invented ones say more by their number than by repeats: ten instances each, at most 40 searches.
     [ "$repeats" -le 40 ] || repeats=40
     for kind in separable waves bounds switches cliffs needle noise tiled stencil split; do

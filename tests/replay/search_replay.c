@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Replays searches on known spaces: mean fraction of the optimum after some runs, by exact random search, greedy local
  * search, plain expected improvement and the engine, as one Markdown table per source. Usage: search_replay REPEATS
- * RUNS CSV-FOLDER SOURCE[=SCENARIO]...; a CSV-FOLDER of - keeps no tables, REPEATS@FIRST counts seeds from FIRST
- * instead of 1. Nothing is tuned per source. */
+ * RUNS CSV-FOLDER SOURCE[=SCENARIO[@DEVICE]]...; a CSV-FOLDER of - keeps no tables, REPEATS@FIRST counts seeds from
+ * FIRST instead of 1. Nothing is tuned per source. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,13 +356,16 @@ static void replay_source(char *source, size_t repeats, size_t first, size_t run
 {
     struct replay replay = {.repeats = repeats, .first = first, .runs = runs};
     struct error error = {0};
-    char *equals = strchr(source, '=');
+    char *equals = strchr(source, '='), *at = equals ? strchr(equals, '@') : NULL;
     if (equals) {
         *equals = '\0';
     }
+    if (at) {
+        *at++ = '\0';
+    }
     if (replay_family_read(source, &replay.family, &error) != STATUS_OK ||
         (equals && (device_catalogue_create(&replay.catalogue, &error) != STATUS_OK ||
-                    scenario_read(equals + 1, replay.catalogue, NULL, &replay.scenario, &error) != STATUS_OK))) {
+                    scenario_read(equals + 1, replay.catalogue, at, &replay.scenario, &error) != STATUS_OK))) {
         fail(&error);
     }
     replay.methods = equals ? METHOD_COUNT : METHOD_PRIOR;
@@ -396,7 +399,7 @@ int main(int argc, char **argv)
     if (argc < 5 || number_parse(argv[1], &repeats) != STATUS_OK || number_parse(argv[2], &runs) != STATUS_OK ||
         (at && number_parse(at + 1, &first) != STATUS_OK) || !(repeats >= 1 && repeats <= 10000) ||
         !(first >= 1 && first <= 1e9) || !(runs >= 1 && runs <= 1000)) {
-        (void)fprintf(stderr, "usage: search_replay REPEATS[@FIRST] RUNS CSV-FOLDER SOURCE[=SCENARIO]...\n");
+        (void)fprintf(stderr, "usage: search_replay REPEATS[@FIRST] RUNS CSV-FOLDER SOURCE[=SCENARIO[@DEVICE]]...\n");
         return 2;
     }
     for (int i = 4; i < argc; i++) {

@@ -50,7 +50,8 @@ static enum status finish(struct replay_space *space, struct error *error)
 struct shape_table {
     struct csv_table csv;
     size_t shape_columns[COLUMNS_MOST], shape_count;
-    size_t columns[2 * COLUMNS_MOST], count; /* of the variables: the knobs, then the shape, which a scenario needs too */
+    size_t columns[2 * COLUMNS_MOST],
+        count; /* of the variables: the knobs, then the shape, which a scenario needs too */
     size_t time_column;
 };
 

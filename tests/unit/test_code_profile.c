@@ -672,7 +672,9 @@ START_TEST(tile_loops_keep_the_work)
     ck_assert_int_eq(code_profile_tile_loop(&profile, 0, &loop, assumed, sizeof assumed, &error), STATUS_OK);
     const uint32_t warps = expected->threads / 32;
     ck_assert(modelled_products(&loop, warps) == expected->products * warps);
-    ck_assert(loop.buffers == expected->buffers && loop.iterations == 9);
+    /* What wgmma reads in the meantime is in shared memory and not on its way. */
+    ck_assert(profile.pipeline.held_tiles == (expected->product == CODE_OP_WGMMA ? 1 : 0));
+    ck_assert(loop.buffers == expected->buffers - profile.pipeline.held_tiles && loop.iterations == 9);
     ck_assert_uint_eq(loop.mma[0].warpgroup, expected->product == CODE_OP_WGMMA);
     ck_assert(loop.special_ops ==
               (expected->exponentials + profile.iteration.most[CODE_OP_SPECIAL]) * expected->threads);

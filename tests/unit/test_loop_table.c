@@ -105,6 +105,32 @@ START_TEST(figures_follow_the_knobs)
 }
 END_TEST
 
+/* One kernel's variants compile to different instructions; where none is told, the format's own. */
+START_TEST(instructions_differ_by_row)
+{
+    static const struct {
+        double bn, w;
+        uint32_t m, n, k;
+    } rows[] = {{32, 4, 16, 8, 16}, {64, 4, 64, 64, 16}, {64, 8, 0, 0, 0}};
+    struct layer_case *layer = calloc(1, sizeof *layer);
+    struct scenario *scenario;
+    struct error error;
+    const char *table = "variant,BN,w,loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.instruction\n"
+                        "a,32,4,64,32,16,16x8x16\na,64,4,64,64,16,64x64x16\na,64,8,64,64,16,\nb,32,4,64,32,16,none\n";
+    ck_assert_msg(read_scenario("{from: loops.csv, keys: {BN: BN, w: w}, where: {variant: a}, iterations: 1}", table,
+                                &scenario, &error) == STATUS_OK,
+                  "%s", error.text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct mma_op *op = &layer->kernels[0].loop.mma[0];
+        ck_assert_int_eq(evaluate(scenario, rows[i].bn, rows[i].w, layer, &error), STATUS_OK);
+        ck_assert(op->n == rows[i].bn && op->instruction_m == rows[i].m && op->instruction_n == rows[i].n &&
+                  op->instruction_k == rows[i].k);
+    }
+    scenario_free(scenario);
+    free(layer);
+}
+END_TEST
+
 START_TEST(products_written_down_are_whole)
 {
     struct scenario *scenario;
@@ -195,6 +221,7 @@ Suite *suite_loop_table(void)
     TCase *tables = tcase_create("tables");
     tcase_add_checked_fixture(tables, set_up, tear_down);
     tcase_add_test(tables, figures_follow_the_knobs);
+    tcase_add_test(tables, instructions_differ_by_row);
     tcase_add_test(tables, products_written_down_are_whole);
     tcase_add_test(tables, flags_are_0_or_1);
     tcase_add_test(tables, tables_that_do_not_fit);
