@@ -347,8 +347,7 @@ static enum status read_mma_list(const struct kernel_reader *self, const struct 
 /* --- the loop ------------------------------------------------------------------------------------------------------
  */
 
-/* buffers: as given; else max(1, declared_stages - 1), which is what Triton 3.x keeps of num_stages where it uses
- * mma.sync (cc 8.x and 12.x); loops on wgmma or tcgen05 keep all stages and must say so. */
+/* buffers: as given; else max(1, declared_stages - 1), which is what Triton 3.x has on its way of num_stages. */
 static enum status read_stages(const struct kernel_reader *self, const struct yaml_node *node)
 {
     static const struct quantity_key declared = {"declared_stages", LOOP(declared_stages), QUANTITY_DOUBLE, 1, 0, true};
