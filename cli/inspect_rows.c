@@ -32,14 +32,28 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
 }
 
-/* PTX does not show spills, but whatever spills takes a frame (CODE-5). */
-static void settle_spills(struct inspect_row *row, double frame_bytes)
+/* PTX does not show spills (CODE-5). Told are their loads and stores in the whole code; or else the frame, of which PTX
+ * itself asks for a part. Without either the loop's spills stay unknown. */
+static void settle_spills(struct inspect_row *row)
 {
-    row->loop.spill_bytes = 2 * frame_bytes;
-    if (frame_bytes > 0) {
+    const struct code_figure *figures = row->variant->kernel.figures;
+    const struct code_figure *stack = &figures[COMPILED_STACK], *stores = &figures[COMPILED_SPILL_STORES],
+                             *loads = &figures[COMPILED_SPILL_LOADS];
+    const struct code_profile *profile = row->variant->profile;
+    double spilled;
+    if (stores->state == FIGURE_EXACT && loads->state == FIGURE_EXACT) {
+        spilled = (double)stores->value + (double)loads->value;
+    } else if (stack->state == FIGURE_EXACT) {
+        spilled = 2 * fmax((double)stack->value - (double)profile->local_bytes, 0);
+    } else {
+        return;
+    }
+    row->loop.spill_bytes = spilled + profile->iteration.lane_bytes[CODE_TRAFFIC_LOCAL_LOAD] +
+                            profile->iteration.lane_bytes[CODE_TRAFFIC_LOCAL_STORE];
+    if (spilled > 0) {
         const size_t length = strlen(row->assumed);
         (void)snprintf(row->assumed + length, sizeof row->assumed - length,
-                       "%sthe frame is written and read every turn", length > 0 ? "; " : "");
+                       "%swhat spills is written and read every turn", length > 0 ? "; " : "");
     }
 }
 
@@ -68,8 +82,8 @@ static void compute_loop(struct inspect_row *row, uint32_t warps_given)
     if (stack->state != FIGURE_UNKNOWN) {
         row->loop.local_bytes = (double)stack->value;
     }
-    if (row->has_loop && stack->state != FIGURE_UNKNOWN && isnan(row->loop.spill_bytes)) {
-        settle_spills(row, (double)stack->value);
+    if (row->has_loop && !row->variant->profile->is_sass) {
+        settle_spills(row);
     }
     if (!row->has_loop) {
         (void)snprintf(row->assumed, sizeof row->assumed, "%.700s%s", error.text, warps == 0 ? " (--warps)" : "");

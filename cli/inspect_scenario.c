@@ -369,35 +369,22 @@ static void print_kernel(const struct scenario_writer *self)
 
 /* --- */
 
-static bool same_instruction(const struct mma_op *a, const struct mma_op *b)
-{
-    const bool both_known = a->instruction_m > 0 && b->instruction_m > 0;
-    return a->format == b->format &&
-           (!both_known || (a->instruction_m == b->instruction_m && a->instruction_n == b->instruction_n &&
-                            a->instruction_k == b->instruction_k));
-}
-
-/* A scenario's products are of one type and instruction each, whatever the knobs: the reader would refuse the table. */
+/* A scenario's products are of one type each, whatever the knobs: the reader would refuse the table. */
 static enum status check_products(const struct inspect_rows *rows, struct error *error)
 {
     const struct inspect_row *known[TILE_LOOP_MMA_MAX] = {0};
     for (size_t row = 0; row < rows->count; row++) {
         const struct inspect_row *item = &rows->items[row];
         for (uint32_t i = 0; item->has_loop && i < item->loop.mma_count; i++) {
-            if (known[i] == NULL) {
-                known[i] = item;
-            }
+            known[i] = known[i] == NULL ? item : known[i];
             const struct mma_op *a = &known[i]->loop.mma[i], *b = &item->loop.mma[i];
-            if (!same_instruction(a, b)) {
-                return error_set(
-                    error, STATUS_USAGE,
-                    "a scenario's products are of one instruction; variant %u has %s %ux%ux%u and variant %u "
-                    "%s %ux%ux%u: give the files of one kind",
-                    known[i]->number, number_format_name(a->format), a->instruction_m, a->instruction_n,
-                    a->instruction_k, item->number, number_format_name(b->format), b->instruction_m, b->instruction_n,
-                    b->instruction_k);
+            if (a->format != b->format) {
+                return error_set(error, STATUS_USAGE,
+                                 "a scenario's products are of one type; variant %u has %s and variant %u %s: give the "
+                                 "files of one kind",
+                                 known[i]->number, number_format_name(a->format), item->number,
+                                 number_format_name(b->format));
             }
-            known[i] = a->instruction_m > 0 ? known[i] : item;
         }
     }
     return STATUS_OK;

@@ -222,7 +222,8 @@ static double early_fraction(const struct code_profiler *self, uint32_t loop)
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
-/* Does wgmma still read a tile when the next copy is issued? Then that tile's slot is one more. */
+/* Does wgmma still read a tile when the next copy is issued? Then that tile's slot is one more. Behind mbarriers, where
+ * slots are counted and not copies, one of them is always being read. */
 static bool product_outlives_turn(const struct code_profiler *self)
 {
     bool outlives = false;
@@ -317,6 +318,7 @@ bool code_pipeline_find(struct code_profiler *self)
         for (size_t i = 0; i < self->listing->count; i++) {
             pipeline->barriers_initialised += strncmp(self->listing->items[i].mnemonic, "mbarrier.init", 13) == 0;
         }
+        pipeline->held_tiles = profile->iteration.most[CODE_OP_WGMMA] > 0 ? 1 : 0;
         settle_ring(self);
         if (!pipeline->buffers_known) {
             code_note(profile, "copies end at mbarriers: how many tiles run ahead is not told by the code seen");

@@ -174,8 +174,9 @@ static void map_loads(struct mapping *self)
     if (profile->pipeline.buffers_known && profile->pipeline.kind != CODE_PIPELINE_NONE) {
         loop->buffers = fmax(profile->pipeline.buffers - profile->pipeline.held_tiles, 1);
     } else if (profile->pipeline.kind != CODE_PIPELINE_NONE) {
-        loop->buffers = loop->declared_stages > 1 ? loop->declared_stages : 1;
-        assume(self, loop->declared_stages > 1 ? "buffers as declared" : "one buffer: the code does not tell");
+        loop->buffers = fmax(loop->declared_stages - 1, 1);
+        assume(self, loop->declared_stages > 1 ? "one tile less on its way than stages are declared"
+                                               : "one buffer: the code does not tell");
     } else if (prefetched) {
         loop->buffers = 2;
     }

@@ -229,6 +229,7 @@ struct loop_table {
     const struct yaml_node *from, *keys, *where;
     bool is_open; /* there is a table */
     struct csv_table csv;
+    void *texts; /* cells of columns that reading adds */
 };
 
 /* node: the map `loop`. Without `from` the table stays closed, which every function below takes as one without columns.

@@ -75,9 +75,9 @@ static const struct quantity_key mma_keys[] = {
 };
 /* Of a loop table alone; a file writes instruction: [m, n, k]. */
 static const struct quantity_key instruction_keys[] = {
-    {"instruction_m", MMA(instruction_m), QUANTITY_COUNT32, 0, 0, true},
-    {"instruction_n", MMA(instruction_n), QUANTITY_COUNT32, 0, 0, true},
-    {"instruction_k", MMA(instruction_k), QUANTITY_COUNT32, 0, 0, true},
+    {"instruction m", MMA(instruction_m), QUANTITY_COUNT32, 0, 0, true},
+    {"instruction n", MMA(instruction_n), QUANTITY_COUNT32, 0, 0, true},
+    {"instruction k", MMA(instruction_k), QUANTITY_COUNT32, 0, 0, true},
 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -23,29 +23,32 @@ static bool row_passes(const struct loop_table *table, size_t row)
  */
 
 enum {
-    SIDES = 3
+    SIDES = 3,
+    SIDE_SIZE = 5, /* 1 to 1024 */
+    SIDE_MOST = 1024
 };
 
-/* "64x128x16" in place into three numbers; false where it is none of these. */
-static bool split_sides(char *text, char *sides[SIDES])
+/* "64x128x16" as three texts; false where it is none of these. */
+static bool split_sides(const char *text, char sides[SIDES][SIDE_SIZE])
 {
-    unsigned m, n, k;
+    unsigned values[SIDES];
     int length = 0;
-    if (sscanf(text, "%4ux%4ux%4u%n", &m, &n, &k, &length) != 3 || text[length] != '\0' || m == 0 || n == 0 || k == 0) {
+    if (strspn(text, "0123456789x") != strlen(text) ||
+        sscanf(text, "%4ux%4ux%4u%n", &values[0], &values[1], &values[2], &length) != SIDES || text[length] != '\0') {
         return false;
     }
-    for (int side = 0; side < SIDES; side++) {
-        sides[side] = text;
-        text += strcspn(text, "x");
-        *text = '\0';
-        text++;
+    for (size_t side = 0; side < SIDES; side++) {
+        if (values[side] < 1 || values[side] > SIDE_MOST) {
+            return false;
+        }
+        (void)snprintf(sides[side], SIDE_SIZE, "%u", values[side]);
     }
     return true;
 }
 
 /* Where some variant has an instruction, those without one get 0, the format's own. */
 static enum status fill_sides(const struct scenario_reader *reader, const struct loop_table *table, size_t column,
-                              size_t first)
+                              size_t first, char (*texts)[SIDES][SIDE_SIZE])
 {
     static char none[] = "", own[] = "0";
     bool has_some = false;
@@ -55,11 +58,13 @@ static enum status fill_sides(const struct scenario_reader *reader, const struct
     for (size_t row = 0; row < table->csv.row_count; row++) {
         char **cells = table->csv.cells + row * table->csv.column_count;
         const bool is_wanted = cells[column][0] != '\0' && row_passes(table, row);
-        cells[first] = cells[first + 1] = cells[first + 2] = has_some ? own : none;
-        if (is_wanted && !split_sides(cells[column], &cells[first])) {
+        if (is_wanted && !split_sides(cells[column], texts[row])) {
             return error_set_at(reader->error, STATUS_BAD_DATA, table->csv.file, table->csv.lines[row], 0,
                                 "the loop table has the instruction '%.40s', not M x N x K such as 16x8x16",
                                 cells[column]);
+        }
+        for (size_t side = 0; side < SIDES; side++) {
+            cells[first + side] = is_wanted ? texts[row][side] : has_some ? own : none;
         }
     }
     return STATUS_OK;
@@ -86,16 +91,19 @@ static enum status widen(const struct scenario_reader *reader, struct csv_table 
 }
 
 /* Variants of one kernel use different instructions: each column loop.mmaN.instruction also becomes three of numbers,
- * which are looked up like any other. */
+ * which are looked up like any other; no file can have their names. */
 static enum status add_instruction_sides(const struct scenario_reader *reader, struct loop_table *table)
 {
 #define SIDE_NAMES(i)                                                                                                  \
     {                                                                                                                  \
-        "loop.mma" #i ".instruction_m", "loop.mma" #i ".instruction_n", "loop.mma" #i ".instruction_k"                 \
+        "loop.mma" #i ".instruction m", "loop.mma" #i ".instruction n", "loop.mma" #i ".instruction k"                 \
     }
     static char names[TILE_LOOP_MMA_MAX][SIDES][32] = {SIDE_NAMES(1), SIDE_NAMES(2), SIDE_NAMES(3), SIDE_NAMES(4)};
 #undef SIDE_NAMES
-    enum status status = STATUS_OK;
+    const size_t rows = table->csv.row_count;
+    char(*texts)[SIDES][SIDE_SIZE] = calloc(TILE_LOOP_MMA_MAX * rows + 1, sizeof *texts);
+    enum status status = texts != NULL ? STATUS_OK : reader_no_memory(reader);
+    table->texts = texts;
     for (unsigned i = 0; i < TILE_LOOP_MMA_MAX && status == STATUS_OK; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "loop.mma%u.instruction", i + 1);
@@ -108,9 +116,21 @@ static enum status add_instruction_sides(const struct scenario_reader *reader, s
         for (size_t side = 0; side < SIDES && status == STATUS_OK; side++) {
             table->csv.names[first + side] = names[i][side];
         }
-        status = status == STATUS_OK ? fill_sides(reader, table, (size_t)column, first) : status;
+        status = status == STATUS_OK ? fill_sides(reader, table, (size_t)column, first, texts + i * rows) : status;
     }
     return status;
+}
+
+/* A filter that leaves nothing would leave a kernel without a loop. */
+static enum status check_where(const struct scenario_reader *reader, const struct loop_table *table)
+{
+    for (size_t row = 0; row < table->csv.row_count; row++) {
+        if (row_passes(table, row)) {
+            return STATUS_OK;
+        }
+    }
+    return reader_fail(reader, STATUS_BAD_DATA, table->where != NULL ? table->where : table->from,
+                       "no row of the loop table passes 'where'");
 }
 
 enum status loop_table_read(const struct scenario_reader *reader, const struct yaml_node *node,
@@ -134,6 +154,7 @@ enum status loop_table_read(const struct scenario_reader *reader, const struct y
         status = scenario_read_table(reader, table->from, &table->csv);
         table->is_open = status == STATUS_OK;
     }
+    status = status == STATUS_OK && table->where != NULL ? check_where(reader, table) : status;
     return status == STATUS_OK ? add_instruction_sides(reader, table) : status;
 }
 
@@ -142,6 +163,8 @@ void loop_table_release(struct loop_table *table)
     if (table->is_open) {
         csv_table_release(&table->csv);
     }
+    free(table->texts);
+    table->texts = NULL;
     table->is_open = false;
 }
 

@@ -127,6 +127,14 @@ START_TEST(instructions_differ_by_row)
                   op->instruction_k == rows[i].k);
     }
     scenario_free(scenario);
+    /* The column can still choose the rows. */
+    ck_assert_int_eq(read_scenario("{from: loops.csv, keys: {BN: BN, w: w}, where: {loop.mma1.instruction: 64x64x16}, "
+                                   "iterations: 1}",
+                                   table, &scenario, &error),
+                     STATUS_OK);
+    ck_assert_int_eq(evaluate(scenario, 64, 4, layer, &error), STATUS_OK);
+    ck_assert(layer->kernels[0].loop.mma_count == 1 && layer->kernels[0].loop.mma[0].instruction_n == 64);
+    scenario_free(scenario);
     free(layer);
 }
 END_TEST
@@ -194,6 +202,12 @@ START_TEST(tables_that_do_not_fit)
          "BN,loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.type\n32,16,8,16,int8\n", "type must be one of"},
         {"{from: loops.csv, keys: {BN: BN}, iterations: 1}",
          "BN,loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.instruction\n32,16,8,16,16x8\n", "instruction '16x8'"},
+        {"{from: loops.csv, keys: {BN: BN}, iterations: 1}",
+         "BN,loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.instruction\n32,16,8,16,-1x8x16\n", "instruction '-1x8x16'"},
+        {"{from: loops.csv, keys: {BN: BN}, iterations: 1}",
+         "BN,loop.mma1.m,loop.mma1.n,loop.mma1.k,loop.mma1.instruction\n32,16,8,16,16x8x2000\n", "16x8x2000"},
+        {"{from: loops.csv, keys: {BN: BN}, where: {v: c}, iterations: 1}", "v,BN,loop.fp32_ops\na,32,1\nb,32,2\n",
+         "no row of the loop table passes 'where'"},
         {"{from: loops.csv, keys: {BN: BN}, iterations: 1}", "BN,loop.fp32_ops\n32,many\n", "fp32_ops"},
         {"{from: loops.csv, keys: {BN: BN}, iterations: 1}", "BN,loop.stream.rows\n32,4\n64,4\n",
          "'loop.stream.rows' is filled, but 'loop.stream.row_bytes' is missing"},
