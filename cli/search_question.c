@@ -402,7 +402,7 @@ void search_print_best(const struct search_question *self, const struct search_s
            number_format_digits(search_shown_value(self, summary->best_value), 4, number),
            self->is_throughput ? "tokens/s" : "us",
            search_config_text(self, summary->best_config, config, sizeof config));
-    if (summary->best_probability > 0.99 && summary->remaining_gain > 0) {
+    if (summary->best_probability > 0.99 && !summary->was_all_run) {
         printf("above 99 %%\n");
     } else {
         printf("%.0f %%\n", 100 * summary->best_probability);

@@ -77,7 +77,7 @@ MUST_CHECK enum status search_record_proposal(struct search_question *self, stru
  * second), and back. */
 double search_shown_value(const struct search_question *self, double value);
 /* A line: lead, the best run so far and the probability that nothing is better, which no draws make certain while
- * anything is expected to be gained yet. Needs summary->has_best. */
+ * configurations are left. Needs summary->has_best. */
 void search_print_best(const struct search_question *self, const struct search_summary *summary, const char *lead);
 double search_engine_value(const struct search_question *self, double shown);
 const char *search_value_name(const struct search_question *self); /* "time_us", "throughput_tokens_per_s" */

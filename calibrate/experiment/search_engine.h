@@ -68,6 +68,7 @@ struct search_summary {
     double best_value;                  /* mean of its runs in the logarithm */
     double best_probability;            /* that no other configuration is better */
     double remaining_gain;              /* what is expected to be gained yet, all runs together; NaN: not known yet */
+    bool was_all_run;                   /* every configuration; then nothing remains to be gained */
     bool stop;                          /* that is less than stop_gain, and was after each of the last runs */
     double noise;                       /* of ln(value) from run to run, as fitted or told */
     double stretch;                     /* half width of intervals in sigmas */

@@ -220,6 +220,18 @@ static bool is_designing(const struct search_engine *self, size_t proposed)
            (!self->prior && self->good_count + proposed < self->options.initial_runs);
 }
 
+/* ln(best / least floor of what was not run), at least 0: more cannot be gained. 0 where everything was run. */
+static double most_to_gain(const struct search_engine *self)
+{
+    double least = HUGE_VAL;
+    for (size_t c = 0; c < self->space->config_count; c++) {
+        if (!self->is_taken[c]) {
+            least = fmin(least, floor_of(self, (uint32_t)c));
+        }
+    }
+    return least < HUGE_VAL ? fmax(self->best_log - least, 0) : 0;
+}
+
 /* SEARCH-8: what the most promising runs together are expected to gain, with a margin for what is not among them and
  * for what the process does not know of itself; after the beliefs were formed. NaN while it cannot be said. */
 static double judge_remaining(struct search_engine *self)
@@ -230,7 +242,7 @@ static double judge_remaining(struct search_engine *self)
     }
     (void)weigh_pool(self);
     const double gain = judge_best(self);
-    return isfinite(self->best_log) ? gain_margin * gain : (double)NAN;
+    return isfinite(self->best_log) ? fmin(gain_margin * gain, most_to_gain(self)) : (double)NAN;
 }
 
 /* Leaves out the last runs. */
@@ -296,6 +308,15 @@ static double doubted_remaining(struct search_engine *self)
     return sum;
 }
 
+static bool was_all_run(const struct search_engine *self)
+{
+    size_t taken = 0;
+    while (taken < self->space->config_count && self->is_taken[taken]) {
+        taken++;
+    }
+    return taken == self->space->config_count;
+}
+
 static void summarise(struct search_engine *self, struct search_summary *summary)
 {
     double remaining = self->gains_by_run[self->run_count] = judge_remaining(self);
@@ -304,8 +325,11 @@ static void summarise(struct search_engine *self, struct search_summary *summary
         remaining = fmax(remaining, doubted_remaining(self));
         stop = remaining < self->options.stop_gain;
     }
-    const bool has_best = isfinite(self->best_log);
+    const bool has_best = isfinite(self->best_log), was_all = was_all_run(self);
+    remaining = was_all && has_best ? 0 : remaining;
+    stop = stop || (was_all && has_best);
     *summary = (struct search_summary){
+        .was_all_run = was_all,
         .runs = self->run_count,
         .failures = self->run_count - self->good_count,
         .has_best = has_best,

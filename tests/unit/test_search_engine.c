@@ -374,6 +374,46 @@ START_TEST(test_stops_when_all_is_known)
 }
 END_TEST
 
+/* However little is known: not more than down to the floors, and nothing once all was run (SEARCH-11). */
+START_TEST(test_no_more_than_there_is)
+{
+    enum {
+        RUNS = 12,
+        LEFT = 40
+    };
+    double values[LEFT], floors[LEFT];
+    struct search_space space;
+    struct search_options options;
+    struct search_summary summary;
+    struct search_proposal proposal;
+    struct error error = {0};
+    size_t count;
+    for (int c = 0; c < LEFT; c++) {
+        values[c] = c;
+        floors[c] = log(0.95);
+    }
+    search_options_init(&options);
+    ck_assert_int_eq(search_space_init(&space, values, LEFT, 1, NULL, &error), STATUS_OK);
+    for (int with_floors = 0; with_floors < 2; with_floors++) {
+        struct search_engine *engine = NULL;
+        options.log_floors = with_floors ? floors : NULL;
+        ck_assert_int_eq(search_engine_create(&space, NULL, &options, &engine, &error), STATUS_OK);
+        for (uint32_t c = 0; c < LEFT; c++) {
+            if (c == RUNS) {
+                (void)propose(engine, &summary);
+                ck_assert(!summary.was_all_run && !summary.stop);
+                ck_assert(with_floors ? summary.remaining_gain <= -log(0.95) + 1e-9 : summary.remaining_gain > 0.1);
+            }
+            tell(engine, c, 1 + (c * 7 % 12) * 0.3, NULL);
+        }
+        ck_assert_int_eq(search_engine_propose(engine, 1, &proposal, &count, &summary, &error), STATUS_OK);
+        ck_assert(summary.was_all_run && summary.stop && summary.remaining_gain == 0);
+        search_engine_free(engine);
+    }
+    search_space_release(&space);
+}
+END_TEST
+
 /* Whoever asked all along and whoever asks for the first time are told the same of stopping (SEARCH-8): it is said from
  * the runs alone. */
 START_TEST(test_stop_is_of_the_runs)
@@ -442,6 +482,7 @@ Suite *suite_search_engine(void)
     tcase_add_test(tests, test_cost_counts);
     tcase_add_test(tests, test_learning);
     tcase_add_test(tests, test_stops_when_all_is_known);
+    tcase_add_test(tests, test_no_more_than_there_is);
     tcase_add_test(tests, test_stop_is_of_the_runs);
     tcase_add_test(tests, test_bad_runs_are_refused);
     suite_add_tcase(suite, tests);
