@@ -394,6 +394,16 @@ enum status scenario_unknown_variable(const struct scenario *scenario, const cha
                      name, near);
 }
 
+static bool is_never_negative(const struct scenario_variable *variable)
+{
+    for (uint32_t i = 0; i < variable->value_count; i++) {
+        if (variable->values[i] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum status scenario_set_value(const struct scenario *scenario, const char *assignment, bool free_values,
                                double *values, struct error *error)
 {
@@ -415,6 +425,10 @@ enum status scenario_set_value(const struct scenario *scenario, const char *assi
     if (variable->is_knob && free_values && value != floor(value) && is_whole(variable)) {
         return error_set(error, STATUS_USAGE,
                          "'%s' counts in whole numbers, as those that the scenario lists: %.40s is none", name,
+                         equals + 1);
+    }
+    if (value < 0 && is_never_negative(variable) && (!variable->is_knob || free_values)) {
+        return error_set(error, STATUS_USAGE, "%s is %.40s: nothing that the scenario lists for it is below 0", name,
                          equals + 1);
     }
     if (variable->is_knob && !free_values) {

@@ -102,7 +102,7 @@ MUST_CHECK enum status scenario_config_count(const struct scenario *scenario, ui
 void scenario_base_values(const struct scenario *scenario, double *values);
 /* "name=value" into values. Unknown name: STATUS_USAGE with near names. A value outside the knob's list is
  * STATUS_USAGE naming the list, unless free_values (then any finite number is taken, a whole one where all listed ones
- * are). Workload variables take any finite number. */
+ * are). Workload variables take any finite number; below 0 neither takes one unless the scenario lists such. */
 MUST_CHECK enum status scenario_set_value(const struct scenario *scenario, const char *assignment, bool free_values,
                                           double *values, struct error *error);
 
