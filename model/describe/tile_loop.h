@@ -71,7 +71,7 @@ struct tile_loop {
                                  FORMULA; printed, never used */
     double iterations;        /* per CTA, the mean when ragged */
     double declared_stages;   /* num_stages as the user writes it */
-    double buffers;           /* tiles really buffered (1 = nothing is) */
+    double buffers;           /* tiles on their way or waiting (1 = nothing is buffered) */
     struct tile_load gather;  /* rows = 0: no gather */
     struct tile_load stream;  /* rows = 0: no stream */
     uint32_t mma_count;
