@@ -301,8 +301,8 @@ static void print_tile_loop(const struct inspect_row *row)
     }
     (void)printf("  %-18s fp32 %.6g, special %.6g, convert %.6g, shuffle %.6g\n", "lane operations", loop->fp32_ops,
                  loop->special_ops, loop->convert_ops, loop->shuffle_ops);
-    (void)printf("  %-18s %.6g, %.6g barriers, SMEM besides operands %.6g B\n", "buffers", loop->buffers,
-                 loop->barriers, loop->smem_bytes);
+    (void)printf("  %-18s %.6g on %s way, %.6g barriers, SMEM besides operands %.6g B\n", "tiles", loop->buffers,
+                 loop->buffers == 1 ? "its" : "their", loop->barriers, loop->smem_bytes);
     if (row->assumed[0] != '\0') {
         (void)printf("  assumed: %s\n", row->assumed);
     }
@@ -326,7 +326,7 @@ static void print_loop(const struct inspect_row *row)
                      code_trip_text(&profile->trip, trip, sizeof trip));
         (void)printf("  asynchronous copies: %s", code_pipeline_name(profile->pipeline.kind));
         if (profile->pipeline.buffers_known) {
-            (void)printf(", %.3g buffers", profile->pipeline.buffers);
+            (void)printf(", %.3g tile%s of SMEM", profile->pipeline.buffers, profile->pipeline.buffers == 1 ? "" : "s");
         }
         (void)printf("\n");
     }
