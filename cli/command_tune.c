@@ -504,6 +504,9 @@ static enum status check_options(const struct question *question, struct tune_op
         return error_set(error, STATUS_USAGE, "option --device-backend: \"%.40s\" is none of cuda, fake",
                          kernels->backend);
     }
+    if (kernels->fault != NULL && (kernels->backend == NULL || strcmp(kernels->backend, "fake") != 0)) {
+        return error_set(error, STATUS_USAGE, "option --fake-fault needs --device-backend fake");
+    }
     if (options->search.objective != NULL && strncmp(options->search.objective, "throughput", 10) == 0) {
         return error_set(error, STATUS_USAGE,
                          "runs of a kernel give times: --objective throughput needs --run or --replay");

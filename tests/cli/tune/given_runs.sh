@@ -42,6 +42,8 @@ tune --run 'echo 7' --sample-time 1ms
 echo "exit $?"
 tune --device-backend nosuch
 echo "exit $?"
+tune --fake-fault crash@2
+echo "exit $?"
 tune --where 'block_n > 1e9' --run 'echo 7'
 echo "exit $?"
 tune --objective throughput@C=96 --run 'echo 7'
