@@ -178,6 +178,20 @@ static bool same_name(const char *left, const char *right)
     }
 }
 
+enum status measured_device_check(const struct device_catalogue *catalogue, const struct scenario *scenario,
+                                  const char *measured, const char *path, unsigned line, struct error *error)
+{
+    const struct gpu_device *found, *asked = scenario_device(scenario);
+    struct error ignored = {0};
+    if (measured[0] == '\0' || device_catalogue_find(catalogue, measured, &found, &ignored) != STATUS_OK ||
+        strcmp(found->name, asked->name) == 0) {
+        return STATUS_OK;
+    }
+    return error_set_at(error, STATUS_BAD_DATA, path, line, 0,
+                        "the rows were measured on %s, scenario %s is of %s: read it for the other GPU with --device",
+                        found->name, scenario_name(scenario), asked->name);
+}
+
 static enum status check_device(struct measured_reader *self, const struct binding *binding, size_t row,
                                 struct error *error)
 {
@@ -187,7 +201,10 @@ static enum status check_device(struct measured_reader *self, const struct bindi
                             "device '%.80s', but earlier rows are of '%s': one calibration is of one device", device,
                             self->out->device);
     }
-    return STATUS_OK;
+    return self->options->catalogue == NULL
+               ? STATUS_OK
+               : measured_device_check(self->options->catalogue, self->scenario, device, binding->table->file,
+                                       binding->table->lines[row], error);
 }
 
 /* Rows of other kernels are left alone; two kernels with nothing to choose by is an error. */
@@ -288,6 +305,11 @@ static enum status take_row(struct measured_reader *self, const struct binding *
         return error_set_at(error, STATUS_BAD_DATA, binding->table->file, raw->line, 0,
                             "%s is %s: a time must be above 0", binding->table->names[binding->time],
                             cell(binding, row, binding->time));
+    }
+    if (!measured_time_is_possible(raw->time_s)) {
+        return error_set_at(error, STATUS_BAD_DATA, binding->table->file, raw->line, 0,
+                            "%s is %s: nothing takes less than 1 ns or more than 10^6 s",
+                            binding->table->names[binding->time], cell(binding, row, binding->time));
     }
     double clock;
     if (number_parse(cell(binding, row, binding->clock), &clock) == STATUS_OK && clock > 0) {

@@ -19,6 +19,8 @@ enum {
 };
 static const double repeat_spread_suspect = 1.10; /* largest over smallest time of one configuration */
 static const double ratio_suspect = 30;           /* measured over predicted, or its inverse */
+static const double time_least_s = 1e-9;          /* about a clock cycle */
+static const double time_most_s = 1e6;            /* eleven days */
 
 /* ---- configurations ---------------------------------------------------------------------------------------------- */
 
@@ -284,23 +286,27 @@ static const char *suspected_unit(const char *column, double ratio)
     return unit >= 0 && suspected >= 0 && suspected < MEASURED_UNIT_COUNT ? measured_unit_name(suspected) : NULL;
 }
 
-static enum status judge_unit(const struct measured_reader *self, double ratio, struct error *error)
+bool measured_time_is_possible(double time_s)
+{
+    return time_s >= time_least_s && time_s <= time_most_s;
+}
+
+enum status measured_unit_judge(const char *path, const char *column, double ratio, char doubt[200],
+                                struct error *error)
 {
     const double thousands = log10(ratio) / 3, whole = nearbyint(thousands);
+    char number[32];
+    doubt[0] = '\0';
     if (fabs(thousands) > 0.8 && (fabs(thousands) > 1.2 || fabs(thousands - whole) < 0.2)) { /* from 250 times on */
-        const char *unit = suspected_unit(self->time_name, ratio);
-        char number[32];
-        return error_set_at(error, STATUS_BAD_DATA, self->paths[0], 0, 0,
+        const char *unit = suspected_unit(column, ratio);
+        return error_set_at(error, STATUS_BAD_DATA, path, 0, 0,
                             "the times are about %s times what the model says: wrong unit suspected in column %s%s%s",
-                            number_format_digits(ratio, 2, number), self->time_name,
-                            unit ? ", which seems to hold " : "", unit ? unit : "");
+                            number_format_digits(ratio, 2, number), column, unit ? ", which seems to hold " : "",
+                            unit ? unit : "");
     }
     if (ratio > ratio_suspect || ratio < 1 / ratio_suspect) {
-        char text[200], number[32];
-        (void)snprintf(text, sizeof text,
-                       "the times are about %s times what the uncalibrated model says: check unit and description",
+        (void)snprintf(doubt, 200, "the times are about %s times what the model says: check unit and description",
                        number_format_digits(ratio, 2, number));
-        measured_rows_warn(self->out, text);
     }
     return STATUS_OK;
 }
@@ -341,7 +347,11 @@ static enum status check_units(const struct measured_reader *self, struct error 
     double *const sorted = ratios + out->count + 1;
     memcpy(sorted, ratios, out->count * sizeof *sorted);
     const double ratio = median_in_place(sorted, out->count);
-    enum status status = judge_unit(self, ratio, error);
+    char doubt[200];
+    const enum status status = measured_unit_judge(self->paths[0], self->time_name, ratio, doubt, error);
+    if (status == STATUS_OK && doubt[0] != '\0') {
+        measured_rows_warn(self->out, doubt);
+    }
     if (status == STATUS_OK) {
         warn_of_odd_times(self, ratios, ratio);
     }

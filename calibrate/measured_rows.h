@@ -4,6 +4,8 @@
 #ifndef OCCAM_CALIBRATE_MEASURED_ROWS_H
 #define OCCAM_CALIBRATE_MEASURED_ROWS_H
 
+#include <stdbool.h>
+
 #include "calibrate/kernel_fit.h"
 #include "evidence/scenario/scenario.h"
 
@@ -11,7 +13,8 @@ struct measured_rows_options {
     const char *time_column; /* NULL: time_us, else the only column named time_ns, time_us, time_ms or time_s; the unit
                                 is its ending */
     const char *kernel;      /* only rows whose `kernel` column says so; NULL: all */
-    bool first_kernel_only;  /* the time is of the scenario's first kernel alone (a profiler's row), not of the layer */
+    const struct device_catalogue *catalogue; /* rows of another GPU than the scenario's are refused; NULL: taken */
+    bool first_kernel_only; /* the time is of the scenario's first kernel alone (a profiler's row), not of the layer */
 };
 
 struct measured_rows {
@@ -31,13 +34,26 @@ struct measured_rows {
 };
 
 /* Reads paths[0..path_count). Errors name file and line: a missing column that has no single value in the scenario, a
- * time that is zero, negative or no number, a value outside a knob's list (foreign values are taken for workload),
- * rows of different devices, a configuration that the device cannot run though it was timed, no row left. A factor of
- * about a thousand between times and predictions is STATUS_BAD_DATA that says which unit it suspects.
- * Release with measured_rows_release. */
+ * time that is zero, negative, no number or one that nothing takes, a value outside a knob's list (foreign values are
+ * taken for workload), rows of different devices, a configuration that the device cannot run though it was timed, no
+ * row left. A factor of about a thousand between times and predictions is STATUS_BAD_DATA that says which unit it
+ * suspects. Release with measured_rows_release. */
 MUST_CHECK enum status measured_rows_read(const struct scenario *scenario, const char *const *paths, size_t path_count,
                                           const struct measured_rows_options *options, struct measured_rows *rows,
                                           struct error *error);
 void measured_rows_release(struct measured_rows *rows);
+
+/* measured: what a column `device` says, "" where none does. A name that the catalogue does not have is taken on trust.
+ * STATUS_BAD_DATA with the place where it is another GPU than the scenario is read for. */
+MUST_CHECK enum status measured_device_check(const struct device_catalogue *catalogue, const struct scenario *scenario,
+                                             const char *measured, const char *path, unsigned line,
+                                             struct error *error);
+/* A time that anything takes: 1 ns to 10^6 s. */
+bool measured_time_is_possible(double time_s);
+/* Holds the times of a file against the model: ratio is the median of measured over predicted. A factor of about a
+ * thousand is STATUS_BAD_DATA that names the column and, by the ending of its name, the unit it seems to hold. *doubt:
+ * a line where it is large and no such factor, else "". */
+MUST_CHECK enum status measured_unit_judge(const char *path, const char *column, double ratio, char doubt[200],
+                                           struct error *error);
 
 #endif

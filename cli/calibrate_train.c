@@ -20,25 +20,10 @@ enum {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* The rows must be of the GPU that the scenario is read for; a name that no device file has is taken on trust. */
-static enum status compare_device(const struct calibrate_inputs *inputs, struct error *error)
-{
-    const struct gpu_device *measured, *asked = scenario_device(inputs->scenario);
-    struct error ignored = {0};
-    if (inputs->rows.device[0] == '\0' ||
-        device_catalogue_find(inputs->catalogue, inputs->rows.device, &measured, &ignored) != STATUS_OK ||
-        strcmp(measured->name, asked->name) == 0) {
-        return STATUS_OK;
-    }
-    return error_set(error, STATUS_BAD_DATA,
-                     "the rows were measured on %s, scenario %s is of %s: read it for the other GPU with --device",
-                     measured->name, scenario_name(inputs->scenario), asked->name);
-}
-
 enum status calibrate_inputs_open(struct calibrate_inputs *inputs, const struct calibrate_options *options,
                                   const char *scenario, const struct operands *files, struct error *error)
 {
-    const struct measured_rows_options row_options = {
+    struct measured_rows_options row_options = {
         .time_column = options->time_column, .kernel = options->kernel, .first_kernel_only = options->first_kernel};
     const struct gpu_device *from_file = NULL;
     enum status status = device_catalogue_create(&inputs->catalogue, error);
@@ -52,8 +37,8 @@ enum status calibrate_inputs_open(struct calibrate_inputs *inputs, const struct 
     if (status != STATUS_OK || !files) {
         return status;
     }
-    status = measured_rows_read(inputs->scenario, files->items, files->count, &row_options, &inputs->rows, error);
-    return status == STATUS_OK ? compare_device(inputs, error) : status;
+    row_options.catalogue = inputs->catalogue;
+    return measured_rows_read(inputs->scenario, files->items, files->count, &row_options, &inputs->rows, error);
 }
 
 void calibrate_inputs_release(struct calibrate_inputs *inputs)

@@ -166,9 +166,11 @@ static enum status compare_all(struct comparison *comparison, const struct opera
         return STATUS_MISSING;
     }
     status = simulated_machine_init(&comparison->machine, question->device, &question->parameters, error);
+    struct measured_rows_options rows = comparison->options->rows;
+    rows.catalogue = question->catalogue;
     if (status == STATUS_OK && operands->count > 1)
-        status = measured_rows_read(question->scenario, operands->items + 1, operands->count - 1,
-                                    &comparison->options->rows, &comparison->rows, error);
+        status = measured_rows_read(question->scenario, operands->items + 1, operands->count - 1, &rows,
+                                    &comparison->rows, error);
     if (status == STATUS_OK)
         status = operands->count > 1 ? compare_measured(comparison, error) : compare_asked(comparison, error);
     for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/text_buffer.h"
 #include "cli/command.h"
@@ -36,18 +37,33 @@ struct answer {
     double cheapest_s; /* NaN: there is none */
 };
 
-static enum status read_measured(struct search_question *search, const struct text_list *files, struct error *error)
+/* Its rows would count twice. */
+static enum status refuse_same_file(const struct text_list *files, struct error *error)
 {
     for (size_t i = 0; i < files->count; i++) {
-        const enum status status = search_question_read(search, files->items[i], error);
-        if (status != STATUS_OK) {
-            return status;
+        for (size_t k = 0; k < i; k++) {
+            struct stat one, other;
+            if (stat(files->items[i], &one) == 0 && stat(files->items[k], &other) == 0 && one.st_dev == other.st_dev &&
+                one.st_ino == other.st_ino) {
+                return error_set(error, STATUS_USAGE, "--measured %s is given twice", files->items[i]);
+            }
         }
+    }
+    return STATUS_OK;
+}
+
+static enum status read_measured(struct search_question *search, const struct text_list *files, struct error *error)
+{
+    enum status status = refuse_same_file(files, error);
+    for (size_t i = 0; i < files->count && status == STATUS_OK; i++) {
+        status = search_question_read(search, files->items[i], error);
+    }
+    if (status != STATUS_OK) {
+        return status;
     }
     return files->count == 0 || search->read_runs > 0
                ? STATUS_OK
-               : error_set(error, STATUS_BAD_DATA, "none of the %zu measured rows is of this workload and knob space",
-                           search->other_runs);
+               : search_none_taken(search, files->count == 1 ? files->items[0] : NULL, error);
 }
 
 static uint32_t conflict_config(const struct answer *answer)
@@ -187,9 +203,10 @@ static enum status record(struct answer *answer, struct report *report, struct e
     report_string(report, "calibration", question->parameters.calibration);
     report_integer(report, "feasible", (int64_t)answer->search.space.count);
     report_integer(report, "infeasible", (int64_t)answer->search.space.infeasible_count);
+    report_integer(report, "filtered", (int64_t)answer->search.space.filtered_count);
     report_integer(report, "measured", (int64_t)summary->runs);
     report_integer(report, "failed", (int64_t)summary->failures);
-    report_integer(report, "left_out", (int64_t)answer->search.other_runs);
+    search_record_left(&answer->search, report);
     report_string(report, "best_config",
                   summary->has_best ? search_config_text(&answer->search, summary->best_config, text, sizeof text)
                                     : NULL);
@@ -216,15 +233,21 @@ static void print_head(const struct answer *answer)
 {
     const struct search_summary *summary = &answer->summary;
     const struct question *question = answer->search.question;
-    printf("%s on %s: %zu configurations can run, %zu cannot; %zu runs", scenario_name(question->scenario),
-           question->device->title, answer->search.space.count, answer->search.space.infeasible_count, summary->runs);
+    const struct search_scenario *space = &answer->search.space;
+    char text[1024];
+    printf("%s on %s: %zu configuration%s can run, %zu cannot", scenario_name(question->scenario),
+           question->device->title, space->count, space->count == 1 ? "" : "s", space->infeasible_count);
+    if (space->filtered_count > 0) {
+        printf(", %zu left out by --where", space->filtered_count);
+    }
+    printf("; %zu run%s", summary->runs, summary->runs == 1 ? "" : "s");
     if (summary->failures > 0) {
         printf(", %zu failed", summary->failures);
     }
-    if (answer->search.other_runs > 0) {
-        printf("; %zu rows of other workloads left out", answer->search.other_runs);
-    }
     printf("\n");
+    if (answer->search.other_runs > 0) {
+        printf("Left out: %s\n", search_left_text(&answer->search, false, text, sizeof text));
+    }
     if (summary->has_best) {
         search_print_best(&answer->search, summary, "Best so far");
     }
@@ -310,6 +333,7 @@ static void print_foot(const struct answer *answer)
 static enum status print_text(const struct answer *answer, const struct report *report, struct error *error)
 {
     const bool is_throughput = answer->search.is_throughput;
+    const bool learns = answer->search.options.objective == SEARCH_OBJECTIVE_LEARN;
     const struct report_column columns[] = {
         {"rank", "", 3},
         {"config", "configuration", 0},
@@ -318,7 +342,7 @@ static enum status print_text(const struct answer *answer, const struct report *
         {is_throughput ? "throughput_hi_tokens_per_s" : "time_hi_us", "to", 4},
         {"feasible_probability", "P(runs)", 2},
         {"best_probability", "P(best)", 2},
-        {"gain_percent", "gain %", 2},
+        {"gain_percent", learns ? "variance %" : "gain %", 2},
         {"cost_s", "cost s", 3},
         {"reason", "reason", 0},
         {"limiter", "limited by", 0}};
@@ -332,7 +356,8 @@ static enum status print_text(const struct answer *answer, const struct report *
         print_foot(answer);
         return STATUS_OK;
     }
-    printf("From and to are meant to hold %.3g %% of the runs.\n\n", 100 * answer->search.options.interval_level);
+    printf("From and to are meant to hold %.3g %% of the runs.%s\n\n", 100 * answer->search.options.interval_level,
+           learns ? " variance %: how much of what is not known yet the run settles." : "");
     const enum status status =
         report_print_table(report, "proposals", columns, sizeof columns / sizeof columns[0], stdout, error);
     print_foot(answer);
@@ -350,6 +375,7 @@ static enum status propose(struct question *question, const struct propose_optio
     if (status == STATUS_OK) {
         status = read_measured(&answer->search, &options->measured, error);
     }
+    search_question_warn(&answer->search, "propose");
     if (status == STATUS_OK) {
         const size_t wanted = options->batch ? options->batch : BATCH_DEFAULT;
         status = search_engine_propose(answer->search.engine, wanted, answer->proposals, &answer->count,

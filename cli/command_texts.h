@@ -37,13 +37,15 @@ int command_help(int argc, char **argv);
     "                        saturating, padded or hinge; default: the scenario's own. auto fits all to the\n"         \
     "                        measured points and chooses by leave-one-out error, if the points can\n"                  \
     "                        choose; committee is the mean of the forms that they cannot tell apart\n"
-#define QUESTION_OPTIONS_HELP                                                                                          \
+/* level: what intervals cover unless --level says otherwise. */
+#define QUESTION_OPTIONS_HELP_AT(level)                                                                                \
     "  -s, --set NAME=VALUE  set a knob or workload variable; repeatable\n"                                            \
     "  --free                accept knob values outside the scenario's lists; workload values pass without it\n"       \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP                                \
     "  --calibration NAME    use this calibration (a file, or a name), or none; default: the scenario's "              \
-    "own\n" FORM_OPTION_HELP                                                                                           \
-    "  --level P             coverage asked of intervals, 0.5 to 0.999 (default 0.9)\n" FORMAT_OPTION_HELP
+    "own\n" FORM_OPTION_HELP "  --level P             coverage asked of intervals, 0.5 to 0.999 (default " level       \
+    ")\n" FORMAT_OPTION_HELP
+#define QUESTION_OPTIONS_HELP QUESTION_OPTIONS_HELP_AT("0.9")
 #define CURVE_OPTIONS_HELP                                                                                             \
     "  --concurrency LIST    requests in the running batch, such as 1,8,96; default: the scenario's list\n"            \
     "  --measured FILE       measured points, which take the place of the scenario's: CSV with a column\n"             \

@@ -29,6 +29,7 @@ struct tune_options {
     struct search_question_options search;
     struct tune_kernels_options kernels;
     const char *run, *record, *unit, *ledger;
+    bool limits_config, sets_sample_time; /* --config-limit and --sample-time were given */
     uint64_t runs;
     double budget_s, limit_s;
 };
@@ -70,6 +71,11 @@ static enum status in_unit_shown(const struct tune *tune, const struct printed_n
                                  struct error *error)
 {
     const enum printed_unit wanted = tune->search.is_throughput ? PRINTED_UNIT_TOKENS : PRINTED_UNIT_TIME;
+    if (number->unit == PRINTED_UNIT_UNKNOWN) {
+        return error_set(error, STATUS_BAD_DATA,
+                         "the command printed %g %s, and %s is no unit that is known (ns, us, ms, s, min, h, tok/s)",
+                         number->value, number->unit_name, number->unit_name);
+    }
     if (number->unit != PRINTED_UNIT_NONE && number->unit != wanted) {
         return error_set(error, STATUS_BAD_DATA, "the command printed %g %s, where a %s is asked for (--objective)",
                          number->value, number->unit_name,
@@ -93,6 +99,13 @@ static enum status run_command(struct tune *tune, uint32_t config, struct outcom
     outcome->name = result.ok ? "ok" : result.timed_out ? "timeout" : "failed";
     if (status == STATUS_OK && result.ok) {
         status = in_unit_shown(tune, &result.number, &outcome->shown, error);
+        if (status == STATUS_OK &&
+            !search_value_is_possible(&tune->search, search_engine_value(&tune->search, outcome->shown))) {
+            outcome->name = "failed";
+            (void)snprintf(result.reason, sizeof result.reason, "gave %g %s, which no run has", outcome->shown,
+                           tune->search.is_throughput ? "tokens/s" : "us");
+            outcome->shown = (double)NAN;
+        }
     }
     (void)snprintf(outcome->note, sizeof outcome->note, "%s", result.reason);
     tune->spent_s += result.seconds;
@@ -173,7 +186,8 @@ static void show_run(struct tune *tune, const struct search_proposal *proposal, 
     if (tune->options->question.format == OUTPUT_FORMAT_TEXT) {
         printf("%3zu  %s: ", tune->runs, text);
         if (isfinite(row->value)) {
-            printf("%s", number_format_digits(row->value, 4, number));
+            printf("%s %s", number_format_digits(row->value, 4, number),
+                   tune->search.is_throughput ? "tokens/s" : "us");
         } else {
             printf("%s (%s)", row->outcome, row->note);
         }
@@ -313,15 +327,15 @@ static enum status open_record(struct tune *tune, struct error *error)
                                                  : options->search.replay,
                                   error);
     }
-    if (status == STATUS_OK && tune->ledger.ledger != NULL && options->record == NULL &&
-        options->search.replay == NULL) {
+    if (status == STATUS_OK && tune->ledger.ledger != NULL && options->record == NULL) {
         status = tune_ledger_read(&tune->ledger, &tune->search, error);
     }
     if (status != STATUS_OK || options->record == NULL) {
         return status;
     }
     status = tune_table_open(tune->options->record, tune->names, scenario_variable_count(scenario),
-                             search_value_name(&tune->search), &tune->table, &tune->store, error);
+                             search_value_name(&tune->search), tune->search.question->device->name, &tune->table,
+                             &tune->store, error);
     return status == STATUS_OK ? search_question_read(&tune->search, tune->options->record, error) : status;
 }
 
@@ -380,6 +394,18 @@ static void print_end(const struct tune *tune)
     }
 }
 
+static void print_before(const struct tune *tune)
+{
+    const struct search_question *search = &tune->search;
+    char text[1024];
+    if (search->other_runs > 0) {
+        printf("Left out: %s\n", search_left_text(search, false, text, sizeof text));
+    }
+    if (search->read_runs > 0) {
+        printf("%zu run%s from before\n", search->read_runs, search->read_runs == 1 ? "" : "s");
+    }
+}
+
 static enum status tune_space(struct question *question, const struct tune_options *options,
                               struct tune_kernels *kernels, struct error *error)
 {
@@ -401,8 +427,10 @@ static enum status tune_space(struct question *question, const struct tune_optio
             report_string(&tune->report, "ledger", ledger_path(tune->ledger.ledger));
         }
         report_integer(&tune->report, "taken_from_before", (int64_t)tune->search.read_runs);
-        if (tune->search.read_runs > 0 && options->question.format == OUTPUT_FORMAT_TEXT) {
-            printf("%zu runs from before\n", tune->search.read_runs);
+        search_record_left(&tune->search, &tune->report);
+        search_question_warn(&tune->search, "tune");
+        if (options->question.format == OUTPUT_FORMAT_TEXT) {
+            print_before(tune);
         }
         report_begin_rows(&tune->report, "runs");
         status = loop(tune, error);
@@ -445,6 +473,24 @@ static bool measures(const struct tune_options *options)
     return options->run == NULL && options->search.replay == NULL;
 }
 
+/* Runs of a command or a table: what belongs to others has no effect. */
+static enum status check_given_runs(const struct question *question, const struct tune_options *options,
+                                    struct error *error)
+{
+    const struct tune_kernels_options *kernels = &options->kernels;
+    if (kernels->out || kernels->cache || kernels->nvrtc || kernels->backend || kernels->fault ||
+        options->sets_sample_time) {
+        return error_set(error, STATUS_USAGE,
+                         "--output, --sample-time, --cache, --nvrtc and --device-backend are for runs of our own "
+                         "kernels, without --run and --replay");
+    }
+    if (options->run == NULL && (options->unit != NULL || options->limits_config)) {
+        return error_set(error, STATUS_USAGE, "%s has no effect on --replay: it is for runs",
+                         options->unit != NULL ? "--unit" : "--config-limit");
+    }
+    return options->run != NULL ? check_command(question, options->run, error) : STATUS_OK;
+}
+
 static enum status check_options(const struct question *question, struct tune_options *options, struct error *error)
 {
     struct tune_kernels_options *kernels = &options->kernels;
@@ -452,12 +498,14 @@ static enum status check_options(const struct question *question, struct tune_op
         return error_set(error, STATUS_USAGE, "--run and --replay: results come from one of them");
     }
     if (!measures(options)) {
-        return kernels->out || kernels->cache || kernels->nvrtc || kernels->backend || kernels->fault
-                   ? error_set(error, STATUS_USAGE,
-                               "--output, --cache, --nvrtc and --device-backend are for runs of our own kernels, "
-                               "without --run and --replay")
-               : options->run != NULL ? check_command(question, options->run, error)
-                                      : STATUS_OK;
+        return check_given_runs(question, options, error);
+    }
+    if (kernels->backend != NULL && strcmp(kernels->backend, "cuda") != 0 && strcmp(kernels->backend, "fake") != 0) {
+        return error_set(error, STATUS_USAGE, "option --device-backend: \"%.40s\" is none of cuda, fake",
+                         kernels->backend);
+    }
+    if (kernels->fault != NULL && (kernels->backend == NULL || strcmp(kernels->backend, "fake") != 0)) {
+        return error_set(error, STATUS_USAGE, "option --fake-fault needs --device-backend fake");
     }
     if (options->search.objective != NULL && strncmp(options->search.objective, "throughput", 10) == 0) {
         return error_set(error, STATUS_USAGE,
@@ -546,7 +594,11 @@ int command_tune(int argc, char **argv)
     if (status == STATUS_OK) {
         status = search_question_ask(&question, operands.items[0], &options.question, &options.search, &error);
     }
-    status = status == STATUS_OK ? check_options(&question, &options, &error) : status;
+    if (status == STATUS_OK) {
+        options.limits_config = option_given(rows, sizeof rows / sizeof rows[0], &operands, "config-limit");
+        options.sets_sample_time = option_given(rows, sizeof rows / sizeof rows[0], &operands, "sample-time");
+        status = check_options(&question, &options, &error);
+    }
     if (status == STATUS_OK) {
         status = measures(&options) ? tune_on_gpu(&question, operands.items[0], &options, &error)
                                     : tune_space(&question, &options, NULL, &error);

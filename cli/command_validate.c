@@ -230,7 +230,7 @@ static enum status check_request(const struct validate_request *request, struct 
 
 static enum status answer(const struct validate_request *request, const struct operands *operands, struct error *error)
 {
-    const struct measured_rows_options options = {
+    struct measured_rows_options options = {
         .time_column = request->time_column, .kernel = request->kernel, .first_kernel_only = request->first_kernel};
     struct device_catalogue *catalogue = NULL;
     struct scenario *scenario = NULL;
@@ -246,6 +246,7 @@ static enum status answer(const struct validate_request *request, const struct o
         device = from_file->name;
     }
     status = status == STATUS_OK ? scenario_read(request->scenario, catalogue, device, &scenario, error) : status;
+    options.catalogue = catalogue;
     if (status == STATUS_OK) {
         status = measured_rows_read(scenario, operands->items, operands->count, &options, &rows, error);
     }

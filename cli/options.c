@@ -133,7 +133,9 @@ static enum status format_read(const char *text, enum output_format *format, str
     return error_set(error, STATUS_USAGE, "option --format: \"%s\" is none of text, json, csv", text);
 }
 
-static enum status duration_read(const struct option_row *row, const char *text, double *seconds, struct error *error)
+/* 0 needs no unit. */
+static enum status duration_read(const struct option_row *row, const char *text, bool may_be_zero, double *seconds,
+                                 struct error *error)
 {
     static const struct {
         const char *unit;
@@ -142,11 +144,16 @@ static enum status duration_read(const struct option_row *row, const char *text,
     size_t length = strspn(text, "0123456789.");
     char number[32];
 
+    if (may_be_zero && strcmp(text, "0") == 0) {
+        *seconds = 0;
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < sizeof units / sizeof units[0] && length < sizeof number; i++) {
         double value;
 
         (void)snprintf(number, sizeof number, "%.*s", (int)length, text);
-        if (strcmp(text + length, units[i].unit) != 0 || number_parse(number, &value) != STATUS_OK || value <= 0.0)
+        if (strcmp(text + length, units[i].unit) != 0 || number_parse(number, &value) != STATUS_OK ||
+            (value <= 0.0 && !may_be_zero))
             continue;
         *seconds = value * units[i].seconds;
         return STATUS_OK;
@@ -184,7 +191,8 @@ static enum status value_read(const struct option_row *row, const char *text, st
     case OPTION_FORMAT:
         return format_read(text, row->target, error);
     case OPTION_DURATION:
-        return duration_read(row, text, row->target, error);
+    case OPTION_COST:
+        return duration_read(row, text, row->kind == OPTION_COST, row->target, error);
     default:
         BUG("unknown option kind %d", (int)row->kind);
     }

@@ -31,15 +31,16 @@ struct number_list {
 };
 
 enum option_kind {
-    OPTION_FLAG,    /* bool: no value, sets true */
-    OPTION_TEXT,    /* const char *: not empty */
-    OPTION_NUMBER,  /* double within minimum..maximum */
-    OPTION_COUNT,   /* uint64_t, whole, within minimum..maximum */
-    OPTION_BYTES,   /* uint64_t, whole, within minimum..maximum: 49152, 49152B, 48KiB, 1MiB */
-    OPTION_NUMBERS, /* struct number_list: comma-separated, each within minimum..maximum, none twice */
-    OPTION_LIST,    /* struct text_list: every occurrence is one more item */
-    OPTION_FORMAT,  /* enum output_format */
-    OPTION_DURATION /* double, seconds, above 0: 500ms, 600s, 10m, 1.5h */
+    OPTION_FLAG,     /* bool: no value, sets true */
+    OPTION_TEXT,     /* const char *: not empty */
+    OPTION_NUMBER,   /* double within minimum..maximum */
+    OPTION_COUNT,    /* uint64_t, whole, within minimum..maximum */
+    OPTION_BYTES,    /* uint64_t, whole, within minimum..maximum: 49152, 49152B, 48KiB, 1MiB */
+    OPTION_NUMBERS,  /* struct number_list: comma-separated, each within minimum..maximum, none twice */
+    OPTION_LIST,     /* struct text_list: every occurrence is one more item */
+    OPTION_FORMAT,   /* enum output_format */
+    OPTION_DURATION, /* double, seconds, above 0: 500ms, 600s, 10m, 1.5h */
+    OPTION_COST      /* the same, also 0 */
 };
 
 struct option_row {

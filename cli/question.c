@@ -206,6 +206,8 @@ static enum status check_concurrency(double asked, struct error *error)
 {
     if (!(asked >= 1.0 && asked <= CONCURRENCY_MAX))
         return error_set(error, STATUS_USAGE, "a concurrency of 1 to %d is expected, not %g", CONCURRENCY_MAX, asked);
+    if (asked != floor(asked))
+        return error_set(error, STATUS_USAGE, "a concurrency is a whole number of requests, not %.17g", asked);
     return STATUS_OK;
 }
 
@@ -217,6 +219,10 @@ enum status question_read_throughput_at(const struct question *question, const c
     const char *name = variable < 0 ? "C" : scenario_variable_get(question->scenario, (size_t)variable)->name;
     const size_t start = sizeof prefix - 1, length = strlen(name);
 
+    if (strncmp(objective, prefix, start) == 0 &&
+        (!scenario_serving(question->scenario)->present || scenario_layer_group_count(question->scenario) == 0))
+        return error_set(error, STATUS_MISSING, "%s has no serving layers, so its kernels have no throughput",
+                         scenario_name(question->scenario));
     if (variable < 0 || strncmp(objective, prefix, start) != 0 || strncmp(objective + start, name, length) != 0 ||
         objective[start + length] != '=' || number_parse(objective + start + length + 1, concurrency) != STATUS_OK)
         return error_set(error, STATUS_USAGE, "objective \"%s\": expected throughput@%s=N", objective, name);

@@ -8,14 +8,19 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/statistics.h"
 #include "base/text_buffer.h"
 #include "base/units.h"
+#include "calibrate/measured_rows.h"
 #include "cli/measured_points.h"
 #include "cli/prediction.h"
 
 enum {
     FILE_BYTES_MAX = 256 << 20
 };
+/* Of one token among all requests: beyond these no throughput is. */
+#define TOKEN_LEAST_S 1e-12
+#define TOKEN_MOST_S  1e6
 
 void search_question_options_init(struct search_question_options *options)
 {
@@ -198,13 +203,157 @@ void search_question_release(struct search_question *self)
     *self = (struct search_question){0};
 }
 
+/* --- rows that are left out -----------------------------------------------------------------------------------------
+ */
+
+static const char *const absence_names[SEARCH_ABSENCE_COUNT] = {"other_workload", "fixed_knob", "unlisted_value",
+                                                                "where", "cannot_launch"};
+static const char *const absence_words[SEARCH_ABSENCE_COUNT] = {
+    "of another workload", "with another value of a knob that is not varied",
+    "with a value that the scenario does not list", "that --where leaves out", "that cannot be launched"};
+
+static bool is_varied(const struct search_question *self, size_t variable)
+{
+    const struct config_space *configs = &self->space.configs;
+    for (uint32_t i = 0; i < configs->varied_count; i++) {
+        if (configs->varied[i] == variable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_listed(const struct scenario_variable *variable, double value)
+{
+    for (uint32_t i = 0; i < variable->value_count; i++) {
+        if (variable->values[i] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which values keep the row out, and what would take it. */
+static void describe_absence(const struct search_question *self, const double *values, struct text_buffer *out)
+{
+    struct text_buffer cure = {0};
+    bool is_free = false, has_cure = true;
+    for (size_t v = 0; v < self->space.variable_count; v++) {
+        const struct scenario_variable *variable = scenario_variable_get(self->question->scenario, v);
+        const bool varied = is_varied(self, v);
+        char number[32], asked[32];
+        if (varied ? is_listed(variable, values[v]) : values[v] == self->space.configs.values[v]) {
+            continue;
+        }
+        (void)number_format(values[v], number);
+        text_buffer_append_format(out, "%s%s=%s", out->length > 0 ? ", " : "", variable->name, number);
+        if (!varied) {
+            text_buffer_append_format(out, " where %s is asked", number_format(self->space.configs.values[v], asked));
+            text_buffer_append_format(&cure, " -s %s=%s", variable->name, number);
+            is_free = is_free || (variable->is_knob && !is_listed(variable, values[v]));
+        }
+        has_cure = has_cure && !varied;
+    }
+    if (has_cure && cure.length > 0 && !cure.failed) {
+        text_buffer_append_format(out, ":%s%s would take it", cure.text, is_free ? " --free" : "");
+    }
+    text_buffer_release(&cure);
+}
+
+void search_question_warn(const struct search_question *self, const char *command)
+{
+    if (self->doubt[0] != '\0') {
+        (void)fprintf(stderr, "occam: %s: warning: %s\n", command, self->doubt);
+    }
+}
+
+void search_question_leave(struct search_question *self, const double *values, const char *file, unsigned line)
+{
+    const struct sweep_request request = search_question_request(self);
+    const enum search_absence absence = search_scenario_absence(&self->space, &request, values);
+    struct search_left *left = &self->left[absence];
+    struct text_buffer reason = {0};
+    self->other_runs++;
+    if (left->count++ > 0) {
+        return;
+    }
+    describe_absence(self, values, &reason);
+    const bool has_reason = reason.length > 0 && !reason.failed;
+    (void)snprintf(left->first, sizeof left->first, "%.100s:%u%s%s", file, line, has_reason ? ": " : "",
+                   has_reason ? reason.text : "");
+    text_buffer_release(&reason);
+}
+
+const char *search_left_text(const struct search_question *self, bool with_first, char *out, size_t out_size)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (int i = 0; i < SEARCH_ABSENCE_COUNT; i++) {
+        const struct search_left *left = &self->left[i];
+        if (left->count > 0 && length < out_size) {
+            const bool is_lacking = i == SEARCH_ABSENCE_LAUNCH && self->replayed != NULL;
+            const int wrote =
+                snprintf(out + length, out_size - length, "%s%zu row%s %s%s%s%s%s", length ? ", " : "", left->count,
+                         left->count == 1 ? "" : "s", absence_words[i], is_lacking ? " or that the table lacks" : "",
+                         with_first ? " (" : "", with_first ? left->first : "", with_first ? ")" : "");
+            length += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
+    return out;
+}
+
+void search_record_left(const struct search_question *self, struct report *report)
+{
+    report_integer(report, "left_out", (int64_t)self->other_runs);
+    report_begin_object(report, "left_out_reasons");
+    for (int i = 0; i < SEARCH_ABSENCE_COUNT; i++) {
+        report_integer(report, absence_names[i], (int64_t)self->left[i].count);
+    }
+    report_end(report);
+}
+
+enum status search_none_taken(const struct search_question *self, const char *path, struct error *error)
+{
+    char text[1024];
+    return self->other_runs == 0
+               ? error_set_at(error, STATUS_BAD_DATA, path, 0, 0, "no run in it")
+               : error_set_at(error, STATUS_BAD_DATA, path, 0, 0, "no row is of this workload and knob space: %s",
+                              search_left_text(self, true, text, sizeof text));
+}
+
 /* --- runs out of tables ---------------------------------------------------------------------------------------------
  */
 
 struct run_columns {
     long variables[QUESTION_VALUES_MAX]; /* -1: the table has none */
-    long value, outcome, forecast_lo, forecast_hi;
+    long value, outcome, forecast_lo, forecast_hi, device;
 };
+
+/* What a row says of a run. */
+struct read_run {
+    uint32_t config; /* UINT32_MAX: left out */
+    double value;    /* in the engine's unit; NaN: it failed */
+};
+
+/* "; add it, or search only what the table has: --vary a,b". */
+static enum status lacks_column(const struct search_question *self, const struct csv_table *table,
+                                const struct scenario_variable *lacking, struct error *error)
+{
+    const struct config_space *configs = &self->space.configs;
+    struct text_buffer kept = {0};
+    for (uint32_t i = 0; i < configs->varied_count; i++) {
+        const char *name = scenario_variable_get(configs->scenario, configs->varied[i])->name;
+        if (csv_column(table, name) >= 0) {
+            text_buffer_append_format(&kept, "%s%s", kept.length > 0 ? "," : "", name);
+        }
+    }
+    const bool has_others = kept.length > 0 && !kept.failed;
+    const enum status status = error_set_at(
+        error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s, which is varied: add it%s%s", lacking->name,
+        has_others ? ", or search only what the table has: --vary " : "", has_others ? kept.text : "");
+    text_buffer_release(&kept);
+    return status;
+}
 
 static enum status find_columns(const struct search_question *self, const struct csv_table *table,
                                 struct run_columns *columns, struct error *error)
@@ -213,16 +362,14 @@ static enum status find_columns(const struct search_question *self, const struct
     for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
         const struct scenario_variable *variable = scenario_variable_get(scenario, v);
         columns->variables[v] = csv_column(table, variable->name);
-        for (uint32_t i = 0; i < self->space.configs.varied_count; i++) {
-            if (self->space.configs.varied[i] == v && variable->value_count > 1 && columns->variables[v] < 0) {
-                return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s, which is varied",
-                                    variable->name);
-            }
+        if (columns->variables[v] < 0 && variable->value_count > 1 && is_varied(self, v)) {
+            return lacks_column(self, table, variable, error);
         }
     }
     columns->outcome = csv_column(table, "outcome");
     columns->forecast_lo = csv_column(table, "forecast_lo");
     columns->forecast_hi = csv_column(table, "forecast_hi");
+    columns->device = csv_column(table, "device");
     columns->value = csv_column(table, search_value_name(self));
     if (columns->value < 0 && self->is_throughput) {
         columns->value = throughput_column(table);
@@ -232,39 +379,46 @@ static enum status find_columns(const struct search_question *self, const struct
                : error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s", search_value_name(self));
 }
 
-/* Index of the row's configuration to *config, UINT32_MAX where there is none. */
-static enum status row_config(const struct search_question *self, const struct csv_table *table, size_t row,
-                              const struct run_columns *columns, uint32_t *config, struct error *error)
+static enum status row_values(const struct search_question *self, const struct csv_table *table, size_t row,
+                              const struct run_columns *columns, double *values, struct error *error)
 {
-    double values[QUESTION_VALUES_MAX];
+    enum status status = STATUS_OK;
     memcpy(values, self->space.configs.values, sizeof *values * self->space.variable_count);
-    for (size_t v = 0; v < self->space.variable_count; v++) {
+    for (size_t v = 0; v < self->space.variable_count && status == STATUS_OK; v++) {
         if (columns->variables[v] >= 0) {
-            const enum status status = csv_number(table, row, (size_t)columns->variables[v], &values[v], error);
-            if (status != STATUS_OK) {
-                return status;
-            }
+            status = csv_number(table, row, (size_t)columns->variables[v], &values[v], error);
         }
     }
-    *config = search_scenario_find(&self->space, values);
-    return STATUS_OK;
+    return status;
+}
+
+bool search_value_is_possible(const struct search_question *self, double value)
+{
+    return self->is_throughput ? value >= TOKEN_LEAST_S && value <= TOKEN_MOST_S : measured_time_is_possible(value);
 }
 
 /* Value of a run in the engine's unit; NaN: it failed. */
 static enum status row_value(const struct search_question *self, const struct csv_table *table, size_t row,
                              const struct run_columns *columns, double *value, struct error *error)
 {
+    double shown = 0;
     *value = (double)NAN;
     if (columns->outcome >= 0 && strcmp(csv_cell(table, row, (size_t)columns->outcome), "ok") != 0) {
         return STATUS_OK;
     }
-    const enum status status = csv_number(table, row, (size_t)columns->value, value, error);
-    if (status == STATUS_OK && !(*value > 0)) {
-        return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0, "%s is %g, expected more than 0",
-                            search_value_name(self), *value);
+    const enum status status = csv_number(table, row, (size_t)columns->value, &shown, error);
+    if (status != STATUS_OK) {
+        return status;
     }
-    *value = search_engine_value(self, *value);
-    return status;
+    if (!(shown > 0)) {
+        return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0, "%s is %g, expected more than 0",
+                            search_value_name(self), shown);
+    }
+    *value = search_engine_value(self, shown);
+    return search_value_is_possible(self, *value)
+               ? STATUS_OK
+               : error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0, "%s is %g, which no run has",
+                              search_value_name(self), shown);
 }
 
 /* What was forecast, if anything: a larger throughput is a smaller value. */
@@ -286,64 +440,111 @@ static bool is_frozen(const struct csv_table *table, size_t row, const struct ru
     return columns->outcome >= 0 && strcmp(csv_cell(table, row, (size_t)columns->outcome), "frozen") == 0;
 }
 
+/* Whatever is wrong with a row is told, also where the row is left out then. */
 static enum status read_row(struct search_question *self, const struct csv_table *table, size_t row,
-                            const struct run_columns *columns, struct error *error)
+                            const struct run_columns *columns, struct read_run *run, struct error *error)
 {
-    struct search_run run = {0};
-    uint32_t config = UINT32_MAX;
-    if (is_frozen(table, row, columns)) {
-        return STATUS_OK;
-    }
-    enum status status = row_config(self, table, row, columns, &config, error);
-    if (status != STATUS_OK || config == UINT32_MAX) {
-        self->other_runs += status == STATUS_OK;
+    double values[QUESTION_VALUES_MAX];
+    enum status status = columns->device < 0
+                             ? STATUS_OK
+                             : measured_device_check(self->question->catalogue, self->question->scenario,
+                                                     csv_cell(table, row, (size_t)columns->device), table->file,
+                                                     table->lines[row], error);
+    run->config = UINT32_MAX;
+    if (status != STATUS_OK || is_frozen(table, row, columns)) {
         return status;
     }
-    status = row_value(self, table, row, columns, &run.value, error);
-    if (status != STATUS_OK) {
-        return status;
+    status = row_values(self, table, row, columns, values, error);
+    status = status == STATUS_OK ? row_value(self, table, row, columns, &run->value, error) : status;
+    if (status == STATUS_OK) {
+        run->config = search_scenario_find(&self->space, values);
     }
-    run.config = config;
-    run.failed = isnan(run.value);
+    if (status == STATUS_OK && run->config == UINT32_MAX) {
+        search_question_leave(self, values, table->file, table->lines[row]);
+    }
+    return status;
+}
+
+/* What becomes of a run that is of the space. */
+typedef enum status (*run_taker)(struct search_question *self, const struct csv_table *table, size_t row,
+                                 const struct run_columns *columns, const struct read_run *read, struct error *error);
+
+static enum status tell_engine(struct search_question *self, const struct csv_table *table, size_t row,
+                               const struct run_columns *columns, const struct read_run *read, struct error *error)
+{
+    struct search_run run = {.config = read->config, .value = read->value, .failed = isnan(read->value)};
     row_forecast(self, table, row, columns, &run);
     self->read_runs++;
     return search_engine_tell(self->engine, &run, error);
 }
 
 /* To self->replayed; the first row of a configuration counts. */
-static enum status take_row(struct search_question *self, const struct csv_table *table, size_t row,
-                            const struct run_columns *columns, struct error *error)
+static enum status keep_for_replay(struct search_question *self, const struct csv_table *table, size_t row,
+                                   const struct run_columns *columns, const struct read_run *read, struct error *error)
 {
-    uint32_t config = UINT32_MAX;
-    const enum status status = row_config(self, table, row, columns, &config, error);
-    if (status != STATUS_OK || config == UINT32_MAX || self->replayed[config] > 0) {
-        return status;
+    (void)table;
+    (void)row;
+    (void)columns;
+    (void)error;
+    if (!(self->replayed[read->config] > 0)) {
+        self->replayed[read->config] = read->value;
     }
-    return row_value(self, table, row, columns, &self->replayed[config], error);
+    return STATUS_OK;
 }
 
-typedef enum status (*row_reader)(struct search_question *self, const struct csv_table *table, size_t row,
-                                  const struct run_columns *columns, struct error *error);
+/* ratios[0..count): times over what the model says. */
+static enum status judge_unit(struct search_question *self, const char *path, double *ratios, size_t count,
+                              struct error *error)
+{
+    char doubt[200] = "";
+    enum status status = STATUS_OK;
+    if (count > 0 && !self->is_throughput) {
+        status = measured_unit_judge(path, search_value_name(self), median_in_place(ratios, count), doubt, error);
+    }
+    if (doubt[0] != '\0') {
+        (void)snprintf(self->doubt, sizeof self->doubt, "%.100s: %s", path, doubt);
+    }
+    return status;
+}
 
-static enum status read_rows(struct search_question *self, const char *path, row_reader reader, struct error *error)
+static enum status read_table(struct search_question *self, const char *path, const struct csv_table *table,
+                              run_taker take, double *ratios, struct error *error)
+{
+    struct run_columns columns = {.value = -1, .outcome = -1};
+    size_t count = 0;
+    enum status status = find_columns(self, table, &columns, error);
+    for (size_t row = 0; row < table->row_count && status == STATUS_OK; row++) {
+        struct read_run run;
+        status = read_row(self, table, row, &columns, &run, error);
+        if (status != STATUS_OK || run.config == UINT32_MAX) {
+            continue;
+        }
+        if (isfinite(run.value)) {
+            ratios[count++] = run.value / exp(self->space.log_values[run.config]);
+        }
+        status = take(self, table, row, &columns, &run, error);
+    }
+    return status == STATUS_OK ? judge_unit(self, path, ratios, count, error) : status;
+}
+
+static enum status read_rows(struct search_question *self, const char *path, run_taker take, struct error *error)
 {
     struct csv_table table;
-    struct run_columns columns = {.value = -1, .outcome = -1};
     enum status status = csv_read(path, FILE_BYTES_MAX, &table, error);
     if (status != STATUS_OK) {
         return status;
     }
-    status = find_columns(self, &table, &columns, error);
-    for (size_t row = 0; row < table.row_count && status == STATUS_OK; row++) {
-        status = reader(self, &table, row, &columns, error);
-    }
+    double *ratios = malloc((table.row_count + 1) * sizeof *ratios);
+    status = ratios != NULL ? read_table(self, path, &table, take, ratios, error)
+                            : error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows", table.row_count);
+    free(ratios);
     csv_table_release(&table);
     return status;
 }
 
 enum status search_question_read(struct search_question *self, const char *path, struct error *error)
 {
-    return read_rows(self, path, read_row, error);
+    return read_rows(self, path, tell_engine, error);
 }
 
 /* Leaves the configurations of the table alone as candidates. */
@@ -352,7 +553,7 @@ static enum status take_replay(struct search_question *self, const char *path, s
     const size_t count = self->space.count;
     bool *keep = calloc(count, sizeof *keep);
     self->replayed = calloc(count, sizeof *self->replayed); /* 0: not in the table */
-    enum status status = keep && self->replayed ? read_rows(self, path, take_row, error)
+    enum status status = keep && self->replayed ? read_rows(self, path, keep_for_replay, error)
                                                 : error_set(error, STATUS_NO_MEMORY, "no memory for a table");
     size_t kept = 0;
     for (size_t c = 0; c < count && status == STATUS_OK; c++) {
@@ -362,7 +563,7 @@ static enum status take_replay(struct search_question *self, const char *path, s
         }
     }
     if (status == STATUS_OK && kept == 0) {
-        status = error_set_at(error, STATUS_BAD_DATA, path, 0, 0, "no row is of this workload and knob space");
+        status = search_none_taken(self, path, error);
     }
     status = status == STATUS_OK ? search_scenario_keep(&self->space, keep, error) : status;
     free(keep);

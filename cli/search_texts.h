@@ -10,10 +10,10 @@ int command_tune(int argc, char **argv);
 
 #define SEARCH_OPTIONS_HELP                                                                                            \
     "  --objective WHAT      time (one layer, default), throughput@C=96, or learn: lower the uncertainty about\n"      \
-    "                        all configurations\n"                                                                     \
+    "                        all configurations, by how much of their variance a run settles\n"                        \
     "  --vary NAMES          knobs and workload variables to search, comma-separated; default: all knobs\n"            \
     "  --where EXPR          only configurations for which this is true, as for sweep\n"                               \
-    "  --compile-cost T      of every run (default 2s); --restart-cost T likewise (default none)\n"                    \
+    "  --compile-cost T      of every run (default 2s; 0: none); --restart-cost T likewise (default none)\n"           \
     "  --repeats N           how often one run repeats the kernel, for its cost (default 100)\n"                       \
     "  --stop-gain P         stop when no more than P percent is expected to be gained yet (default 1)\n"              \
     "  --seed N              of what is drawn (default 1); the same seed and runs give the same answer\n"
@@ -38,15 +38,17 @@ int command_tune(int argc, char **argv);
     "Options:\n"                                                                                                       \
     "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
     "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
-    "                        writes them; repeatable\n"                                                                \
+    "                        writes them; repeatable. Rows of another GPU (column device) and times in another\n"      \
+    "                        unit are refused, rows of other configurations counted and left out\n"                    \
     "  --budget T            as many as fit into this time, such as 600s, the best so far included\n"                  \
     "  --unsettled NAMES     knobs that say how a kernel is taken to behave, not what is chosen: not searched,\n"      \
     "                        each other value is one more form of the model\n"                                         \
     "  --batch K             how many at most (default 5), each chosen as if those before it came out as\n"            \
-    "                        predicted\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                               \
-    "Examples:\n"                                                                                                      \
-    "  occam propose occam-gqa-decode\n"                                                                               \
-    "  occam propose occam-gemm-tile --measured runs.csv --budget 600s --batch 20\n"
+    "                        predicted\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP_AT(                                \
+        "0.8") "\n"                                                                                                    \
+               "Examples:\n"                                                                                           \
+               "  occam propose occam-gqa-decode\n"                                                                    \
+               "  occam propose occam-gemm-tile --measured runs.csv --budget 600s --batch 20\n"
 
 #define TUNE_SUMMARY "propose, run, record, again, until nothing is expected to be gained"
 #define TUNE_USAGE                                                                                                     \
@@ -69,10 +71,11 @@ int command_tune(int argc, char **argv);
     "  --run COMMAND         is given to /bin/sh with every {name} replaced by the value of that knob or\n"            \
     "                        workload variable ({{ is a brace); the last number it prints is the result, any\n"        \
     "                        exit code but 0, or no number, a failed run. A number stands alone (12.5) or\n"           \
-    "                        with a unit of time or rate (9us, 9 ms, 100 tok/s): not v2, 10x or 3rd\n"                 \
+    "                        with a unit of time or rate (9us, 9 ms, 2 min, 100 tok/s): not v2, 10x or 3rd; on\n"      \
+    "                        one line one with a unit goes before those behind it: 9 us (best of 10)\n"                \
     "  --unit U              of a number printed without one, for the objective time: ns, us (default), ms\n"          \
     "                        or s; with throughput it is tokens per second. A unit that is printed counts,\n"          \
-    "                        and ends the search where it is of the wrong kind\n"                                      \
+    "                        and ends the search where it is of the wrong kind or unknown (9 runs)\n"                  \
     "  --config-limit T      a run that takes longer is ended and counts as failed (default none; our own\n"           \
     "                        kernels: 30s)\n"                                                                          \
     "  --replay TABLE        take results from a measurement table instead; only its configurations are\n"             \
@@ -91,10 +94,12 @@ int command_tune(int argc, char **argv);
     "  --nvrtc LIBRARY       the run-time compiler, where it is not found by itself; none: only what is built\n"       \
     "                        in or cached is proposed\n"                                                               \
     "  --device-backend B    cuda (default), or fake: a device made of nothing, with --fake-fault KIND@N as for\n"     \
-    "                        measure\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP "\n"                                 \
-    "Examples:\n"                                                                                                      \
-    "  occam tune occam-gqa-decode --budget 60s\n"                                                                     \
-    "  occam tune occam-gqa-decode --replay data/measurements/nvidia-h200/gqa_decode.csv\n"                            \
-    "  occam tune my.yaml --record my.csv --budget 1h --run './bench --warps {num_warps} --stages {num_stages}'\n"
+    "                        measure\n" SEARCH_OPTIONS_HELP QUESTION_OPTIONS_HELP_AT(                                  \
+        "0.8") "\n"                                                                                                    \
+               "Examples:\n"                                                                                           \
+               "  occam tune occam-gqa-decode --budget 60s\n"                                                          \
+               "  occam tune occam-gqa-decode --replay data/measurements/nvidia-h200/gqa_decode.csv\n"                 \
+               "  occam tune my.yaml --record my.csv --budget 1h --run './bench --warps {num_warps} --stages "         \
+               "{num_stages}'\n"
 
 #endif

@@ -138,7 +138,7 @@ static enum status take_run(void *context, const void *record, struct error *err
         run->config = search_scenario_find(&search->space, values);
     }
     if (run->config == UINT32_MAX) {
-        search->other_runs++;
+        search_question_leave(search, values, "ledger: run", (unsigned)row->id);
         return STATUS_OK;
     }
     enum status status = STATUS_OK;

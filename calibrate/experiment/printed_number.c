@@ -19,8 +19,12 @@ struct word {
 static const struct {
     const char *name;
     double us;
-} times[] = {{"ns", 1e-3}, {"us", 1},     {"\xc2\xb5s", 1}, {"\xce\xbcs", 1}, {"usec", 1},
-             {"ms", 1e3},  {"msec", 1e3}, {"s", 1e6},       {"sec", 1e6},     {"seconds", 1e6}};
+} times[] = {{"ns", 1e-3},          {"nsec", 1e-3},   {"nanosecond", 1e-3}, {"nanoseconds", 1e-3}, {"us", 1},
+             {"\xc2\xb5s", 1},      {"\xce\xbcs", 1}, {"usec", 1},          {"usecs", 1},          {"microsecond", 1},
+             {"microseconds", 1},   {"ms", 1e3},      {"msec", 1e3},        {"msecs", 1e3},        {"millisecond", 1e3},
+             {"milliseconds", 1e3}, {"s", 1e6},       {"sec", 1e6},         {"secs", 1e6},         {"second", 1e6},
+             {"seconds", 1e6},      {"min", 60e6},    {"mins", 60e6},       {"minute", 60e6},      {"minutes", 60e6},
+             {"h", 3600e6},         {"hr", 3600e6},   {"hrs", 3600e6},      {"hour", 3600e6},      {"hours", 3600e6}};
 static const char *const tokens[] = {"tok/s", "token/s", "tokens/s", "tps"};
 
 /* What words are separated by: blanks, and punctuation that no number holds. */
@@ -137,14 +141,83 @@ static bool touches_colon(const char *text, size_t length, size_t begin, size_t 
            (end + 1 < length && text[end] == ':' && isdigit((unsigned char)text[end + 1]));
 }
 
+/* The word behind a number that ends its line, or what a bracket or comma ends, and is all letters. */
+static bool looks_like_unit(const struct word *word, const char *end)
+{
+    const char *at = word->at + word->length;
+    for (size_t i = 0; i < word->length; i++) {
+        if (!isalpha((unsigned char)word->at[i])) {
+            return false;
+        }
+    }
+    while (at < end && (*at == '.' || *at == ' ' || *at == '\t')) {
+        at++;
+    }
+    return at == end || strchr("\r\n)],;", *at) != NULL;
+}
+
+static void take_unknown(const struct word *word, struct printed_number *number)
+{
+    const size_t length = word->length < sizeof number->unit_name ? word->length : sizeof number->unit_name - 1;
+    number->unit = PRINTED_UNIT_UNKNOWN;
+    memcpy(number->unit_name, word->at, length);
+    number->unit_name[length] = '\0';
+}
+
+static bool has_unit(const struct printed_number *number)
+{
+    return number->unit != PRINTED_UNIT_NONE && number->unit != PRINTED_UNIT_UNKNOWN;
+}
+
+/* The number that was read last, until it is known whether a unit follows. */
+struct candidate {
+    struct printed_number number;
+    bool is_there, may_have_unit, ambiguous;
+    bool goes_on; /* directly behind the chosen number: 5 min 30 s */
+};
+
+struct choice {
+    struct printed_number number;
+    bool found, ambiguous, same_line; /* same_line: the chosen number is on the line that is read */
+    bool is_last;                     /* nothing but blanks was read since */
+};
+
+/* 5 min 30 s is one time. */
+static bool is_part(const struct choice *choice, const struct candidate *candidate)
+{
+    return candidate->goes_on && choice->number.unit_us >= 60e6 && candidate->number.unit_us < choice->number.unit_us;
+}
+
+static void choose(struct choice *choice, struct candidate *candidate)
+{
+    const bool is_remark =
+        choice->found && choice->same_line && has_unit(&choice->number) && !has_unit(&candidate->number);
+    if (candidate->is_there && !is_remark) {
+        if (is_part(choice, candidate)) {
+            candidate->number.value += choice->number.value * (choice->number.unit_us / candidate->number.unit_us);
+        }
+        *choice = (struct choice){candidate->number, true, candidate->ambiguous, true, true};
+    }
+    candidate->is_there = candidate->may_have_unit = false;
+}
+
+static void take_separator(char separator, struct choice *choice, struct candidate *candidate)
+{
+    candidate->may_have_unit = candidate->may_have_unit && strchr(" \t([", separator) != NULL;
+    choice->is_last = choice->is_last && (separator == ' ' || separator == '\t');
+    if (separator == '\n' || separator == '\r') {
+        choose(choice, candidate);
+        choice->same_line = false;
+    }
+}
+
 bool printed_number_last(const char *text, size_t length, struct printed_number *number, bool *ambiguous)
 {
-    bool found = false, may_have_unit = false;
-    *ambiguous = false;
+    struct choice choice = {0};
+    struct candidate candidate = {0};
     for (size_t at = 0; at < length;) {
         if (separates(text[at])) {
-            may_have_unit = may_have_unit && strchr(" \t([", text[at]) != NULL;
-            at++;
+            take_separator(text[at++], &choice, &candidate);
             continue;
         }
         const size_t begin = at;
@@ -155,16 +228,30 @@ bool printed_number_last(const char *text, size_t length, struct printed_number 
         while (word.length > 1 && word.at[word.length - 1] == '.') { /* the end of a sentence */
             word.length--;
         }
-        if (may_have_unit && take_unit(&word, number)) {
-            may_have_unit = false;
-        } else if (touches_colon(text, length, begin, at) || !take_word(&word, number)) {
-            may_have_unit = false;
+        struct printed_number next;
+        if (candidate.may_have_unit && take_unit(&word, &candidate.number)) {
+            choose(&choice, &candidate);
+        } else if (candidate.may_have_unit && looks_like_unit(&word, text + length)) {
+            take_unknown(&word, &candidate.number);
+            choose(&choice, &candidate);
         } else {
-            const size_t digits = begin > 0 && text[begin - 1] == ',' ? digits_before(text, begin - 1) : 0;
-            found = true;
-            may_have_unit = number->unit == PRINTED_UNIT_NONE;
-            *ambiguous = digits > 0 && digits < 4 && skip_digits(&word, 0) == 3;
+            choose(&choice, &candidate);
+            const bool goes_on = choice.is_last;
+            choice.is_last = false;
+            if (!touches_colon(text, length, begin, at) && take_word(&word, &next)) {
+                const size_t digits = begin > 0 && text[begin - 1] == ',' ? digits_before(text, begin - 1) : 0;
+                candidate = (struct candidate){next, true, next.unit == PRINTED_UNIT_NONE,
+                                               digits > 0 && digits < 4 && skip_digits(&word, 0) == 3, goes_on};
+                if (next.unit != PRINTED_UNIT_NONE) {
+                    choose(&choice, &candidate);
+                }
+            }
         }
     }
-    return found && !*ambiguous;
+    choose(&choice, &candidate);
+    *ambiguous = choice.ambiguous;
+    if (choice.found) {
+        *number = choice.number;
+    }
+    return choice.found && !choice.ambiguous;
 }

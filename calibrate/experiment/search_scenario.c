@@ -19,6 +19,8 @@ struct collector {
     struct sweep_entry *entry; /* large */
     double *sigmas;
     size_t capacity;
+    struct error first; /* why the first configuration that is infeasible is so; STATUS_OK: there is none yet */
+    size_t invalid;     /* whose expressions failed */
 };
 
 static enum status no_room(size_t configs, struct error *error)
@@ -92,6 +94,31 @@ static double log_floor(const struct layer_time *layer)
     return floor_s > 0 ? log(floor_s) : -HUGE_VAL;
 }
 
+static void count_infeasible(struct collector *self, enum config_outcome outcome)
+{
+    struct search_scenario *out = self->out;
+    const struct scenario *scenario = self->request->scenario;
+    out->filtered_count += outcome == CONFIG_OUTCOME_FILTERED;
+    out->infeasible_count += outcome != CONFIG_OUTCOME_FILTERED;
+    self->invalid += outcome == CONFIG_OUTCOME_INVALID;
+    if (outcome == CONFIG_OUTCOME_FILTERED || self->first.status != STATUS_OK) {
+        return;
+    }
+    if (outcome == CONFIG_OUTCOME_INVALID) {
+        self->first = self->judge->error;
+    } else if (outcome == CONFIG_OUTCOME_CONSTRAINT) {
+        const struct scenario_constraint *constraint = scenario_constraint_get(scenario, self->judge->constraint);
+        (void)error_set(&self->first, STATUS_BAD_DATA, "the scenario requires %s", constraint->expression);
+    } else {
+        const struct gpu_device *device = scenario_device(scenario);
+        const struct kernel_case *kernel = &self->judge->layer.kernels[self->judge->time.infeasible_kernel];
+        struct occupancy occupancy;
+        occupancy_compute(&device->limits, &kernel->launch, &occupancy);
+        (void)error_set(&self->first, STATUS_BAD_DATA, "kernel %s on %s: %s", kernel->name, device->name,
+                        launch_fault_text(occupancy.fault));
+    }
+}
+
 static enum status collect_one(struct collector *self, uint64_t index, struct error *error)
 {
     struct search_scenario *out = self->out;
@@ -106,7 +133,7 @@ static enum status collect_one(struct collector *self, uint64_t index, struct er
         config_judge_describe(self->judge, values, index, key, self->entry);
     }
     if (outcome != CONFIG_OUTCOME_FEASIBLE || !predicted(self, &log_value, &sigma)) {
-        out->infeasible_count++;
+        count_infeasible(self, outcome);
         return STATUS_OK;
     }
     status = grow(self, error);
@@ -120,6 +147,28 @@ static enum status collect_one(struct collector *self, uint64_t index, struct er
     return status;
 }
 
+/* A failed expression is a mistake in the input, as for a sweep. */
+static enum status none_left(const struct collector *self, struct error *error)
+{
+    const struct search_scenario *out = self->out;
+    const unsigned long long all = out->configs.config_count;
+    if (self->invalid == all) {
+        *error = self->first;
+        return error->status;
+    }
+    if (out->filtered_count == all) {
+        return error_set(error, STATUS_BAD_DATA, "--where leaves out all of the %llu configurations", all);
+    }
+    if (out->filtered_count > 0) {
+        return error_set(error, STATUS_BAD_DATA,
+                         "none of the %llu configurations is left: --where leaves out %zu, the others cannot be "
+                         "launched, the first because: %s",
+                         all, out->filtered_count, self->first.text);
+    }
+    return error_set(error, STATUS_BAD_DATA, "none of the %llu configurations can be launched, the first because: %s",
+                     all, self->first.text);
+}
+
 static enum status collect_all(struct collector *self, struct error *error)
 {
     struct search_scenario *out = self->out;
@@ -128,8 +177,7 @@ static enum status collect_all(struct collector *self, struct error *error)
         status = collect_one(self, index, error);
     }
     if (status == STATUS_OK && out->count == 0) {
-        status = error_set(error, STATUS_BAD_DATA, "none of the %llu configurations can be launched",
-                           (unsigned long long)out->configs.config_count);
+        status = none_left(self, error);
     }
     if (status == STATUS_OK) {
         out->prior =
@@ -188,23 +236,38 @@ enum status search_scenario_keep(struct search_scenario *self, const bool *keep,
     return search_space_init(&self->space, self->values, kept, self->variable_count, NULL, error);
 }
 
+/* Whether a variable may have this value here; *place: of a varied one in its list. */
+static bool is_in_space(const struct config_space *configs, size_t v, bool is_varied, double value, uint32_t *place)
+{
+    const struct scenario_variable *variable = scenario_variable_get(configs->scenario, v);
+    *place = 0;
+    if (!is_varied) {
+        return value == configs->values[v];
+    }
+    while (*place < variable->value_count && variable->values[*place] != value) {
+        (*place)++;
+    }
+    return *place < variable->value_count;
+}
+
+static bool is_varied_at(const struct config_space *configs, uint32_t varied, size_t v)
+{
+    return varied < configs->varied_count && configs->varied[varied] == v;
+}
+
 /* Mixed-radix index of the values; false where one is not listed, or a fixed one differs. */
 static bool index_of(const struct config_space *configs, const double *values, uint64_t *index)
 {
+    uint32_t varied = 0;
     *index = 0;
-    for (size_t v = 0, varied = 0; v < scenario_variable_count(configs->scenario); v++) {
-        if (varied < configs->varied_count && configs->varied[varied] == v) {
-            const struct scenario_variable *variable = scenario_variable_get(configs->scenario, v);
-            uint32_t place = 0;
-            while (place < variable->value_count && variable->values[place] != values[v]) {
-                place++;
-            }
-            if (place == variable->value_count) {
-                return false;
-            }
-            *index += place * configs->strides[varied++];
-        } else if (values[v] != configs->values[v]) {
+    for (size_t v = 0; v < scenario_variable_count(configs->scenario); v++) {
+        const bool is_varied = is_varied_at(configs, varied, v);
+        uint32_t place;
+        if (!is_in_space(configs, v, is_varied, values[v], &place)) {
             return false;
+        }
+        if (is_varied) {
+            *index += place * configs->strides[varied++];
         }
     }
     return true;
@@ -226,4 +289,40 @@ uint32_t search_scenario_find(const struct search_scenario *self, const double *
         }
     }
     return low < self->count && self->indices[low] == wanted ? (uint32_t)low : UINT32_MAX;
+}
+
+/* Of values that are a configuration: cannot it be launched, or does `where` leave it out? */
+static enum search_absence judge_absence(const struct sweep_request *request, const double *values)
+{
+    struct config_judge *judge = NULL;
+    struct error ignored = {0};
+    enum config_outcome outcome = CONFIG_OUTCOME_LAUNCH;
+    double key;
+    if (request->where != NULL && config_judge_create(request, &judge, &ignored) == STATUS_OK &&
+        config_judge_rate(judge, values, &outcome, &key, &ignored) != STATUS_OK) {
+        outcome = CONFIG_OUTCOME_LAUNCH;
+    }
+    config_judge_free(judge);
+    return outcome == CONFIG_OUTCOME_FILTERED ? SEARCH_ABSENCE_WHERE : SEARCH_ABSENCE_LAUNCH;
+}
+
+enum search_absence search_scenario_absence(const struct search_scenario *self, const struct sweep_request *request,
+                                            const double *values)
+{
+    const struct config_space *configs = &self->configs;
+    enum search_absence absence = SEARCH_ABSENCE_COUNT;
+    uint32_t varied = 0, place;
+    for (size_t v = 0; v < self->variable_count; v++) {
+        const bool is_varied = is_varied_at(configs, varied, v);
+        varied += is_varied;
+        if (is_in_space(configs, v, is_varied, values[v], &place)) {
+            continue;
+        }
+        const enum search_absence found = !scenario_variable_get(configs->scenario, v)->is_knob
+                                              ? SEARCH_ABSENCE_WORKLOAD
+                                          : is_varied ? SEARCH_ABSENCE_VALUE
+                                                      : SEARCH_ABSENCE_KNOB;
+        absence = found < absence ? found : absence; /* another workload says more than a knob */
+    }
+    return absence < SEARCH_ABSENCE_COUNT ? absence : judge_absence(request, values);
 }

@@ -13,7 +13,8 @@ enum {
 
 struct search_scenario {
     struct config_space configs;
-    size_t count, infeasible_count; /* feasible; not, or filtered */
+    size_t count, infeasible_count; /* feasible; not */
+    size_t filtered_count;          /* left out by `where` */
     uint64_t *indices;              /* count, ascending, of configs */
     double *values;                 /* count x scenario_variable_count */
     size_t variable_count;
@@ -24,7 +25,7 @@ struct search_scenario {
 };
 
 /* request: objective TIME or THROUGHPUT, and everything but top_count as for a sweep. STATUS_BAD_DATA where no
- * configuration is feasible, STATUS_LIMIT for more than SEARCH_SCENARIO_CONFIGS_MAX. Release with
+ * configuration is left, with why, STATUS_LIMIT for more than SEARCH_SCENARIO_CONFIGS_MAX. Release with
  * search_scenario_release. */
 MUST_CHECK enum status search_scenario_init(struct search_scenario *self, const struct sweep_request *request,
                                             struct error *error);
@@ -35,5 +36,18 @@ MUST_CHECK enum status search_scenario_keep(struct search_scenario *self, const 
 
 /* The configuration with these values of all variables; UINT32_MAX: none is feasible with them. */
 uint32_t search_scenario_find(const struct search_scenario *self, const double *values);
+
+/* Why search_scenario_find finds nothing. */
+enum search_absence {
+    SEARCH_ABSENCE_WORKLOAD, /* of another workload than is asked */
+    SEARCH_ABSENCE_KNOB,     /* a knob that is not varied has another value */
+    SEARCH_ABSENCE_VALUE,    /* a value that the list of a varied knob does not have */
+    SEARCH_ABSENCE_WHERE,    /* `where` leaves it out */
+    SEARCH_ABSENCE_LAUNCH,   /* it cannot be launched, or was not kept */
+    SEARCH_ABSENCE_COUNT
+};
+/* request: what the scenario was made with; values: those that were not found. */
+enum search_absence search_scenario_absence(const struct search_scenario *self, const struct sweep_request *request,
+                                            const double *values);
 
 #endif

@@ -27,13 +27,14 @@ struct tune_store {
     enum status (*keep)(void *context, const struct tune_row *row, struct error *error);
 };
 
-/* The append-only CSV: columns are the variables' names, value_name, outcome, forecast, forecast_lo, forecast_hi, note.
+/* The append-only CSV: columns are the variables' names, value_name, outcome, forecast, forecast_lo, forecast_hi, note,
+ * device (the same in every row; a record from before there was this column goes on without it).
  * Every row is one write, flushed to the disk. An existing file must have these columns, and a last line that was cut
  * off is taken away. STATUS_BAD_DATA: other columns; STATUS_IO. Close with tune_table_close. */
 struct tune_table;
 MUST_CHECK enum status tune_table_open(const char *path, const char *const *names, size_t name_count,
-                                       const char *value_name, struct tune_table **table, struct tune_store *store,
-                                       struct error *error);
+                                       const char *value_name, const char *device, struct tune_table **table,
+                                       struct tune_store *store, struct error *error);
 void tune_table_close(struct tune_table *table);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 struct tune_table {
     int file;
     size_t name_count;
+    char device[96]; /* "": the file has no such column */
     char path[256];
     struct text_buffer header, line;
 };
@@ -75,9 +77,28 @@ static enum status keep_row(void *context, const struct tune_row *row, struct er
     append_number(line, row->forecast_hi);
     text_buffer_append(line, ",");
     append_quoted(line, row->note ? row->note : "");
+    if (table->device[0] != '\0') {
+        text_buffer_append(line, ",");
+        append_quoted(line, table->device);
+    }
     text_buffer_append(line, "\n");
     return line->failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a row")
                         : write_all(table, line->text, line->length, error);
+}
+
+/* Whether the text begins with our header, or with that of a record without the column `device`, which stays so. */
+static bool has_our_header(struct tune_table *table, const char *text, size_t length)
+{
+    static const char last[] = ",device\n";
+    const size_t header = table->header.length, older = header - (sizeof last - 1);
+    if (length >= header && memcmp(text, table->header.text, header) == 0) {
+        return true;
+    }
+    if (length > older && memcmp(text, table->header.text, older) == 0 && text[older] == '\n') {
+        table->device[0] = '\0';
+        return true;
+    }
+    return false;
 }
 
 /* An existing file: its header must be ours, and it must end with a whole line. */
@@ -93,7 +114,7 @@ static enum status take_over(struct tune_table *table, struct error *error)
     while (whole > 0 && text[whole - 1] != '\n') {
         whole--;
     }
-    if (whole < table->header.length || memcmp(text, table->header.text, table->header.length) != 0) {
+    if (!has_our_header(table, text, whole)) {
         status = whole == 0 ? STATUS_OK
                             : error_set_at(error, STATUS_BAD_DATA, table->path, 1, 0,
                                            "is no record of this search: its first line is another");
@@ -115,7 +136,7 @@ static void make_header(struct tune_table *table, const char *const *names, cons
         text_buffer_append(&table->header, ",");
     }
     text_buffer_append(&table->header, value_name);
-    text_buffer_append(&table->header, ",outcome,forecast,forecast_lo,forecast_hi,note\n");
+    text_buffer_append(&table->header, ",outcome,forecast,forecast_lo,forecast_hi,note,device\n");
 }
 
 /* One writer at a time; the lock ends with the process. */
@@ -129,7 +150,8 @@ static enum status lock(const struct tune_table *table, struct error *error)
 }
 
 enum status tune_table_open(const char *path, const char *const *names, size_t name_count, const char *value_name,
-                            struct tune_table **table, struct tune_store *store, struct error *error)
+                            const char *device, struct tune_table **table, struct tune_store *store,
+                            struct error *error)
 {
     struct tune_table *self = calloc(1, sizeof *self);
     *table = self;
@@ -141,6 +163,7 @@ enum status tune_table_open(const char *path, const char *const *names, size_t n
     }
     strcpy(self->path, path);
     self->name_count = name_count;
+    (void)snprintf(self->device, sizeof self->device, "%s", device);
     make_header(self, names, value_name);
     self->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     enum status status = self->header.failed ? error_set(error, STATUS_NO_MEMORY, "no memory for a record")

@@ -79,11 +79,25 @@ START_TEST(test_units_are_told)
                  {"9 \xc2\xb5s.", "\xc2\xb5s", PRINTED_UNIT_TIME, 1},
                  {"mean 4 [ns]", "ns", PRINTED_UNIT_TIME, 1e-3},
                  {"2 sec", "sec", PRINTED_UNIT_TIME, 1e6},
+                 {"5 min", "min", PRINTED_UNIT_TIME, 60e6},
+                 {"5 minutes.", "minutes", PRINTED_UNIT_TIME, 60e6},
+                 {"0.5h", "h", PRINTED_UNIT_TIME, 3600e6},
+                 {"2 hours", "hours", PRINTED_UNIT_TIME, 3600e6},
+                 {"3 secs", "secs", PRINTED_UNIT_TIME, 1e6},
+                 {"time: 12.5 us (best of 10)", "us", PRINTED_UNIT_TIME, 1},
+                 {"12.5 us, 10 runs", "us", PRINTED_UNIT_TIME, 1},
+                 {"12.5 us\n10 runs in all", "", PRINTED_UNIT_NONE, 0},
+                 {"12.5 us\n10 runs", "runs", PRINTED_UNIT_UNKNOWN, 0},
+                 {"5 bananas", "bananas", PRINTED_UNIT_UNKNOWN, 0},
+                 {"5 bananas (ripe)", "", PRINTED_UNIT_NONE, 0},
+                 {"5 bananas, 3 us", "us", PRINTED_UNIT_TIME, 1},
+                 {"12 (GB)", "GB", PRINTED_UNIT_UNKNOWN, 0},
+                 {"5 incomprehensibilities", "incomprehensibi", PRINTED_UNIT_UNKNOWN, 0},
                  {"812 tok/s", "tok/s", PRINTED_UNIT_TOKENS, 0},
                  {"12.5 GB/s, 3rd run", "GB/s", PRINTED_UNIT_OTHER, 0},
                  {"610TFLOPS", "TFLOPS", PRINTED_UNIT_OTHER, 0},
                  {"9\nms", "", PRINTED_UNIT_NONE, 0},
-                 {"9 runs", "", PRINTED_UNIT_NONE, 0}};
+                 {"9 runs in all", "", PRINTED_UNIT_NONE, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct printed_number number;
         bool ambiguous;
@@ -91,6 +105,23 @@ START_TEST(test_units_are_told)
         ck_assert_msg(number.unit == cases[i].unit && strcmp(number.unit_name, cases[i].name) == 0, "%s: %s",
                       cases[i].text, number.unit_name);
         ck_assert(cases[i].us > 0 ? number.unit_us == cases[i].us : isnan(number.unit_us));
+    }
+}
+END_TEST
+
+START_TEST(test_parts_of_one_time_are_summed)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } cases[] = {{"took 5 min 30 s", 330}, {"1 h 2 min", 62},           {"1 h 2 min 3 s", 3723},
+                 {"1h 30min", 90},         {"5 min, mean of 30 s", 30}, {"5 min, 30 s", 30},
+                 {"5 min\n30 s", 30},      {"3 s 12 us", 12},           {"12.5 us (best of 10)", 12.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct printed_number number;
+        bool ambiguous;
+        ck_assert(printed_number_last(cases[i].text, strlen(cases[i].text), &number, &ambiguous));
+        ck_assert_msg(fabs(number.value - cases[i].value) < 1e-9, "%s: %g", cases[i].text, number.value);
     }
 }
 END_TEST
@@ -116,6 +147,7 @@ Suite *suite_user_command(void)
     tcase_add_test(tests, test_names_are_filled);
     tcase_add_test(tests, test_the_last_number_counts);
     tcase_add_test(tests, test_units_are_told);
+    tcase_add_test(tests, test_parts_of_one_time_are_summed);
     tcase_add_test(tests, test_failures_have_reasons);
     suite_add_tcase(suite, tests);
     return suite;

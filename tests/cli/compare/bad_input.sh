@@ -6,6 +6,7 @@ try() {
 }
 try
 try stream-copy --budget 0
+try occam-gqa-decode data/measurements/nvidia-h200/gqa_decode.csv --device geforce-rtx-3090
 try stream-copy --device sm_120
 try stream-copy "$SCRATCH/none.csv" 2>&1 | sed "s|$SCRATCH|FOLDER|"
 try dsv4-flash-sparse-decode -s BLOCK_T=8

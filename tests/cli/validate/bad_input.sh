@@ -15,3 +15,6 @@ try two.csv --scenario occam-gqa-decode --require 'medianape_percent<=3'
 try two.csv --scenario occam-gqa-decode --design --hold-out workload
 try two.csv --scenario occam-gqa-decode --hold-out nothing
 try two.csv --scenario occam-gqa-decode --predictions /nonexistent/p.csv
+# rows of another GPU
+sed '1s/^/device,/; 2,$s/^/NVIDIA H200,/' two.csv > h200.csv
+try h200.csv --scenario occam-gqa-decode --device geforce-rtx-3090
