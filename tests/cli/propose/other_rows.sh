@@ -36,14 +36,14 @@ propose --measured mixed.csv --measured ./mixed.csv
 echo "exit $?"
 # none is left: the cure
 xgemm() { "$OCCAM" propose cltune-xgemm --device nvidia-h200 --measured sgemm.csv --vary MWG,NWG,KWG "$@"; }
-head -n 3 "$rows/tiled_sgemm.csv" > sgemm.csv
+head -n 3 "$rows/tiled_sgemm.csv" | cut -d, -f1-14,17- > sgemm.csv
 "$OCCAM" propose cltune-xgemm --device nvidia-h200 --measured sgemm.csv
 xgemm
 xgemm -s m=2048 -s n=2048 -s k=2048
 # nothing is left: why
 propose --where '1/0 > 1'
 propose --where 'smem_bytes < 1'
-propose -s batch=-4
+propose -s batch=0
 "$OCCAM" propose occam-gqa-decode --objective throughput@C=96
 echo "exit $?"
 "$OCCAM" propose dsv4-flash-sparse-decode --objective throughput@C=96.5
