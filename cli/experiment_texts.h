@@ -27,8 +27,10 @@ int command_ledger(int argc, char **argv);
     "Options:\n"                                                                                                       \
     "  --scenario S          file or name of the scenario; its base is what the change is compared with\n"             \
     "  --change NAME=VALUE   the change; repeatable; -s is the same\n"                                                 \
-    "  --claim DIRECTION     what the statement says of the speed: raises, lowers or changes; default: read\n"         \
-    "                        from the statement\n"                                                                     \
+    "  --claim DIRECTION     what the statement says of the speed: raises, lowers or changes; default: read from\n"    \
+    "                        the statement (\"lowers latency\" raises the speed). Needed where it denies something,\n" \
+    "                        says both, or speaks of another quantity or configuration; it must not contradict\n"      \
+    "                        what the statement says clearly\n"                                                        \
     "  --concurrency LIST    conditions to predict, such as 1,8,96; default: the scenario's own\n" LEDGER_OPTION_HELP  \
     "  --free                accept knob values outside the scenario's lists\n"                                        \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP        \

@@ -2,7 +2,6 @@
  * Freezing a prediction before there is data, and reading it back. */
 #include "cli/hypothesis.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,34 +11,6 @@
 
 /* ---- claims ---------------------------------------------------------------------------------------------------------
  */
-
-static const char *const up_words[] = {"raise", "increase", "improve", "faster", "speed", "higher", "gain", "win"};
-static const char *const down_words[] = {"lower", "decrease", "reduce", "slower", "slow", "worse", "hurt", "lose"};
-
-/* Occurrences of the words at the beginning of a word of the text, in any case. */
-static int count_words(const char *text, const char *const *words, size_t word_count)
-{
-    int count = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        const bool begins = at == text || !isalpha((unsigned char)at[-1]);
-        for (size_t i = 0; begins && i < word_count; i++) {
-            size_t length = 0;
-            while (words[i][length] != '\0' && tolower((unsigned char)at[length]) == words[i][length]) {
-                length++;
-            }
-            count += words[i][length] == '\0';
-        }
-    }
-    return count;
-}
-
-bool hypothesis_claim_of(const char *statement, enum effect_claim *claim)
-{
-    const int up = count_words(statement, up_words, sizeof up_words / sizeof up_words[0]),
-              down = count_words(statement, down_words, sizeof down_words / sizeof down_words[0]);
-    *claim = up > 0 ? EFFECT_RAISES : EFFECT_LOWERS;
-    return (up > 0) != (down > 0);
-}
 
 static const char *const claim_names[] = {"raises", "lowers", "changes"};
 

@@ -8,9 +8,6 @@
 #include "cli/ledger_place.h"
 #include "cli/whatif.h"
 
-/* What a statement claims: "raises", "increases", "faster", ... and their opposites. False if it says neither or both.
- */
-bool hypothesis_claim_of(const char *statement, enum effect_claim *claim);
 /* "raises", "lowers", "changes"; static. And back; false if it is none of them. */
 const char *effect_claim_name(enum effect_claim claim);
 bool effect_claim_parse(const char *text, enum effect_claim *claim);
