@@ -40,7 +40,7 @@ int command_ledger(int argc, char **argv);
     "  occam hypothesis \"num_warps=8 raises throughput\" --scenario dsv4-flash-sparse-decode \\\n"                    \
     "    --change num_warps=8 --concurrency 1,8,96\n"
 
-#define JUDGE_SUMMARY "verdict on a measured change: supported, refuted or undecided"
+#define JUDGE_SUMMARY "verdict on a measured change: supported, refuted or inconclusive"
 #define JUDGE_USAGE                                                                                                    \
     "judge BASE VARIANT [--hypothesis ID] [--claim raises|lowers|changes] [--revert] [--metric COLUMN] "               \
     "[--by COLUMN,...] [--level P] [--noise PERCENT] [--margin PERCENT] [--ledger FILE] "                              \
@@ -49,16 +49,17 @@ int command_ledger(int argc, char **argv);
     "BASE and VARIANT are CSV files with a column for the result (tokens_per_s, time_us, ...), columns for the\n"      \
     "conditions (concurrency, ...), and a row for each run; or result files of serving benchmarks. Says per\n"         \
     "condition by which ratio the variant differs, with its interval, and over all conditions together whether\n"      \
-    "the claim is supported, refuted or undecided, and which effect would have been seen. Rows with the same\n"        \
+    "the claim is supported, refuted or inconclusive, and which effect would have been seen. Rows with the same\n"     \
     "`pair`, or that took turns by `date`, are compared in pairs. Where nothing was repeated, the noise of one\n"      \
     "run is assumed (--noise), and the answer says so.\n"                                                              \
-    "With --hypothesis the runs and the verdict go into the ledger, and the frozen intervals are judged too.\n"        \
+    "With --hypothesis the runs and the verdict go into the ledger, and the frozen intervals are judged too; only\n"   \
+    "data of the quantity that was frozen are taken, and some of a frozen condition must be among them.\n"             \
     "The exit code is 1 for refuted and for not restored, else 0.\n"                                                   \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --hypothesis ID       a hypothesis of the ledger\n"                                                             \
     "  --claim DIRECTION     without a hypothesis: what is claimed of the speed (default changes)\n"                   \
-    "  --revert              is VARIANT the same as BASE again? restored, not restored, or undecided\n"                \
+    "  --revert              is VARIANT the same as BASE again? restored, not restored, or inconclusive\n"             \
     "  --metric COLUMN       the result; a time by its name (_us, _ms, _s, latency) is better the less it is, a\n"     \
     "                        rate such as tok_s or gb_s the more; the answer says which it was taken for\n"            \
     "  --by COLUMN,...       columns of the conditions; default: the known ones that both files have\n"                \
