@@ -84,7 +84,8 @@ int command_ledger(int argc, char **argv);
     "  export      every row of every table, as text that needs no occam to read, or as JSON\n"                        \
     "  check       looks for damage and for rows that are not as they were written, and prints the last seal, which\n" \
     "              stands for all rows so far; the exit code is 1 when there is any\n"                                 \
-    "  scorecard   how good the frozen predictions have been: coverage by level, bias, CRPS\n"                         \
+    "  scorecard   how good the frozen predictions have been: coverage by level, bias, CRPS; those of recorded rows\n" \
+    "              (tune --replay) and of a fake device stand by themselves\n"                                         \
     "\n"                                                                                                               \
     "Rows are only ever added; a correction is a row that names the one it replaces.\n"                                \
     "\n"                                                                                                               \
