@@ -190,6 +190,19 @@ static double condition_number(const struct judged_files *files, const struct ju
     return (double)NAN;
 }
 
+/* They differ in the way of counting at most. */
+static bool is_same_load(const struct judged_files *files, const struct judged_condition *left,
+                         const struct judged_condition *right)
+{
+    for (size_t i = 0; i < files->column_count; i++) {
+        const double a = left->numbers[i], b = right->numbers[i];
+        if (a != b && !(isnan(a) && isnan(b))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* "batch=16 length=4096": no column of the files says another value. */
 static bool is_workload(const struct judged_files *files, const struct judged_condition *condition,
                         const char *workload)
@@ -241,7 +254,7 @@ static enum status check_conditions(const struct judgement *judgement, struct er
     for (size_t i = 0; i < judgement->files.count; i++) {
         const struct judged_row *row = &judgement->rows[i];
         const bool is_apart = row->prediction != NULL && first != NULL && hypothesis->is_of_kernel &&
-                              memcmp(first->numbers, row->condition->numbers, sizeof first->numbers) != 0;
+                              !is_same_load(&judgement->files, first, row->condition);
         if (is_apart) {
             return error_set(error, STATUS_BAD_DATA,
                              "%.150s: hypothesis %lld foretells one workload, and these are several: %.100s, %.100s",
@@ -285,11 +298,7 @@ static void weigh_counting(struct judgement *judgement)
     const struct judged_files *files = &judgement->files;
     bool agree = true;
     for (size_t i = 1; i < files->count && files->counted_ways > 1; i++) {
-        bool same_load = true;
-        for (size_t k = 0; k < files->column_count; k++) {
-            const double a = files->conditions[i].numbers[k], b = files->conditions[i - 1].numbers[k];
-            same_load = same_load && (a == b || (isnan(a) && isnan(b)));
-        }
+        const bool same_load = is_same_load(files, &files->conditions[i], &files->conditions[i - 1]);
         const double apart = fabs(log(judgement->verdicts[i].ratio / judgement->verdicts[i - 1].ratio));
         if (same_load) {
             judgement->counting_spread = fmax(judgement->counting_spread, expm1(apart));

@@ -56,7 +56,8 @@ static const struct lexicon {
                   "unlikely fail fails failed failing prevent* avoid* stop stops stopped unless instead false wrong "
                   "untrue denie* deny* opposite inverse contrary unchanged same equal* identical constant keep keeps "
                   "kept unaffected neutral flat too as enough dont doesnt isnt arent wasnt wont didnt cant couldnt "
-                  "shouldnt wouldnt revert* undo* disabl* remov* despite trade* trading sacrific* lack* little nearly "
+                  "shouldnt wouldnt revert* undo* disabl* remov* despite trade* trading sacrific* lack* little "
+                  "detriment expense nearly "
                   "almost rather "},
     {WORD_THAN, " than versus vs over against from "},
     {WORD_PER, " per "},
@@ -77,10 +78,12 @@ static const struct lexicon {
      " the a an its our my this all each every of in decode prefill kernel step mean median average "
      "avg p tail overall total layer layers attention gemm server serving service gpu model inter first end to e "
      "whole single sparse dense peak measured observed inference output input token number count amount generation "
-     "generated user wall clock steady "},
+     "generated user wall steady "},
     {WORD_LINK, " is are be been was were will would should shall can could may might must gets get getting becomes "
-                "become goes go going comes come makes make it they at by for on under with much slightly "
-                "significantly clearly noticeably far bit about roughly even still also percent fold x "},
+                "become goes go going comes come makes make takes take taking took needs need it they at by for on "
+                "under with much slightly "
+                "significantly clearly noticeably far bit about roughly even still also percent fold x if only most "
+                "there everywhere here again through via across within between during after due thanks "},
     {WORD_UP, " rais* increas* boost* lift lifts lifted grow grows grew grown growing rise rises rose risen rising add "
               "adds added adding double doubles doubled doubling triple triples tripled higher high more greater "
               "larger bigger up upward upwards climb* soar* jump jumps jumped surg* spike spikes spiked balloon* "
@@ -123,7 +126,8 @@ static enum word_kind kind_of(const char *word)
             return lexicon[i].kind;
         }
     }
-    return WORD_UNKNOWN;
+    /* How something rises or falls. */
+    return length > 4 && strcmp(word + length - 2, "ly") == 0 ? WORD_LINK : WORD_UNKNOWN;
 }
 
 /* ---- a sentence into words ------------------------------------------------------------------------------------------
@@ -281,25 +285,54 @@ static bool is_quantity(enum word_kind kind)
     return kind == WORD_RATE || kind == WORD_TIME;
 }
 
+/* What stands behind the word at i, *at: a quantity, a thing, an unknown word, or what ends its part of the sentence.
+ */
+static enum word_kind object_of(const struct sentence *sentence, size_t i, size_t *at)
+{
+    *at = i + 1;
+    while (at_index(sentence, *at) == WORD_FILLER || at_index(sentence, *at) == WORD_NUMBER) {
+        ++*at;
+    }
+    return at_index(sentence, *at);
+}
+
+/* The quantity at `at` is only a part of a name: "queue time", "the share of the time". */
+static bool is_of_something_else(const struct sentence *sentence, size_t at)
+{
+    static const char articles[] = " the a an its our my this all each every ";
+    while (at-- > 0) {
+        const struct word *word = &sentence->words[at];
+        const bool is_of_it = at > 0 && strcmp(sentence->words[at - 1].text, "of") == 0;
+        if (word->kind != WORD_FILLER) {
+            return word->kind == WORD_UNKNOWN || word->kind == WORD_THING;
+        }
+        if (list_has(articles, word->text) && !is_of_it) {
+            return false;
+        }
+    }
+    return false;
+}
+
 /* The quantity or thing that the word at i moves: behind it ("lowers the step time"), else before it ("latency is
- * lower"). WORD_UNKNOWN: none, or two of different kinds. */
+ * lower"). WORD_UNKNOWN: none, another one, or two of different kinds. */
 static enum word_kind moved_by(const struct sentence *sentence, size_t i)
 {
-    size_t k = i + 1;
-    while (at_index(sentence, k) == WORD_FILLER || at_index(sentence, k) == WORD_NUMBER) {
-        k++;
-    }
-    const enum word_kind ahead = at_index(sentence, k), beyond = at_index(sentence, k + 1);
-    if (is_quantity(ahead)) {
-        return is_quantity(beyond) && beyond != ahead ? WORD_UNKNOWN : ahead;
+    size_t k;
+    const enum word_kind ahead = object_of(sentence, i, &k), beyond = at_index(sentence, k + 1);
+    if (is_quantity(ahead)) { /* not "latency budget", "throughput loss" */
+        const bool is_name = beyond == WORD_UNKNOWN || is_direction(beyond) || (is_quantity(beyond) && beyond != ahead);
+        return is_name ? WORD_UNKNOWN : ahead;
     }
     if (ahead == WORD_THING) {
         return is_quantity(beyond) ? WORD_UNKNOWN : WORD_THING; /* "more memory latency" */
     }
+    if (ahead == WORD_UNKNOWN) {
+        return WORD_UNKNOWN;
+    }
     for (k = i; k-- > 0;) {
         const enum word_kind before = sentence->words[k].kind;
         if (is_quantity(before)) {
-            return before;
+            return is_of_something_else(sentence, k) ? WORD_UNKNOWN : before;
         }
         if (before != WORD_FILLER && before != WORD_LINK && before != WORD_NUMBER && before != WORD_ASSIGNMENT) {
             break;
@@ -308,14 +341,34 @@ static enum word_kind moved_by(const struct sentence *sentence, size_t i)
     return WORD_UNKNOWN;
 }
 
-/* "a faster path" says something of the path. */
-static bool qualifies_something(const struct sentence *sentence, size_t i)
+/* "occupancy improves": what stands before the word at i, where it is no quantity. */
+static enum word_kind subject_of(const struct sentence *sentence, size_t i)
 {
-    static const char qualifiers[] =
-        " faster fast fastest quick quicker better shorter short slow slower slowest worse "
-        "worst longer long bad ";
-    return list_has(qualifiers, sentence->words[i].text) &&
-           (at_index(sentence, i + 1) == WORD_UNKNOWN || at_index(sentence, i + 1) == WORD_THING);
+    while (i-- > 0) {
+        const enum word_kind kind = sentence->words[i].kind;
+        if (is_quantity(kind)) {
+            return is_of_something_else(sentence, i) ? WORD_UNKNOWN : kind;
+        }
+        if (kind != WORD_FILLER && kind != WORD_LINK && kind != WORD_NUMBER) {
+            return kind;
+        }
+    }
+    return WORD_BREAK;
+}
+
+/* Is the word at i said of the speed? THING: of something that is known, UNKNOWN: of something that is not. */
+static enum word_kind valued_by(const struct sentence *sentence, size_t i)
+{
+    static const char of_speed[] = " faster fast fastest quick* speed* sped accelerat* outperform* beat* slow* lag* ";
+    size_t at;
+    const enum word_kind object = object_of(sentence, i, &at), beyond = at_index(sentence, at + 1);
+    if (object == WORD_THING || object == WORD_UNKNOWN) {
+        return object; /* "improves occupancy" */
+    }
+    if (is_quantity(object)) {
+        return beyond == WORD_UNKNOWN || is_direction(beyond) ? WORD_UNKNOWN : object;
+    }
+    return list_has(of_speed, sentence->words[i].text) ? WORD_RATE : subject_of(sentence, i);
 }
 
 /* 1: the speed rises; -1: it falls; 0: nothing is said of it. False: unclear. */
@@ -323,18 +376,14 @@ static bool direction_of(const struct sentence *sentence, size_t i, int *directi
 {
     const enum word_kind kind = sentence->words[i].kind, next = at_index(sentence, i + 1);
     *direction = kind == WORD_UP || kind == WORD_GOOD || kind == WORD_WIN ? 1 : -1;
-    if (kind == WORD_GOOD || kind == WORD_BAD) {
-        return !qualifies_something(sentence, i);
+    if (kind == WORD_UP || kind == WORD_DOWN) {
+        const enum word_kind moved = moved_by(sentence, i);
+        *direction = moved == WORD_TIME ? -*direction : moved == WORD_RATE ? *direction : 0;
+        return moved != WORD_UNKNOWN && next != WORD_GOOD && next != WORD_BAD; /* "less slow" */
     }
-    const enum word_kind moved = moved_by(sentence, i);
-    if (kind == WORD_WIN || kind == WORD_LOSE) {
-        return moved != WORD_TIME && moved != WORD_THING;
-    }
-    if (next == WORD_GOOD || next == WORD_BAD) {
-        return false; /* "less slow" */
-    }
-    *direction = moved == WORD_TIME ? -*direction : moved == WORD_RATE ? *direction : 0;
-    return moved != WORD_UNKNOWN;
+    const enum word_kind valued = valued_by(sentence, i);
+    *direction = valued == WORD_THING ? 0 : *direction;
+    return valued != WORD_UNKNOWN && !(valued == WORD_TIME && (kind == WORD_WIN || kind == WORD_LOSE));
 }
 
 static bool is_denied(const struct sentence *sentence, size_t i)

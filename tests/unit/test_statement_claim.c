@@ -86,6 +86,17 @@ START_TEST(faster_in_many_words)
         "with num_warps=8.0 the kernel's time falls",
         "lowers the step time by 20 \xc2\xb5s",
         "saves 20 \xc2\xb5s",
+        "latency drops considerably",
+        "num_warps=8 is better",
+        "latency is better",
+        "this change improves throughput",
+        "with more stages the throughput rises",
+        "eight warps make the step time fall",
+        "reduction of latency",
+        "latency improvement of 5 %",
+        "improves occupancy, and throughput rises",
+        "lowers p99 ITL and TTFT",
+        "reduces time-to-first-token",
     };
     CHECK_ALL(statements, STATEMENT_CLEAR, EFFECT_RAISES);
 }
@@ -122,6 +133,10 @@ START_TEST(slower_in_many_words)
         "longer step time",
         "more warps lower the throughput",
         "throughput collapses",
+        "makes each step take longer",
+        "throughput regression",
+        "latency increase of 3 ms",
+        "slows the kernel",
     };
     CHECK_ALL(statements, STATEMENT_CLEAR, EFFECT_LOWERS);
 }
@@ -150,6 +165,7 @@ START_TEST(what_is_denied_is_left_open)
         "is it faster?",
         "reverting num_warps=8 raises throughput",
         "is too slow",
+        "raises throughput at the expense of ITL",
         "prevents higher latency",
     };
     CHECK_ALL(statements, STATEMENT_NEGATED, EFFECT_CHANGES);
@@ -195,6 +211,23 @@ START_TEST(not_clear)
         "a faster path",
         "gains latency",
         "raises memory latency",
+        "reduces throughput loss",
+        "lowers the latency budget",
+        "increases the time budget",
+        "the share of the time is higher",
+        "the share of time is higher",
+        "idle time falls",
+        "raises the clock rate",
+        "increases the share of time spent computing",
+        "improves locality",
+        "accuracy gets worse",
+        "improves throughput variance",
+        "the hit rate improves",
+        "costs accuracy",
+        "gains accuracy",
+        "saves the cache",
+        "low latency hides gaps",
+        "hides latency better",
         "higher occupancy hides the gaps",
     };
     CHECK_ALL(statements, STATEMENT_UNCLEAR, EFFECT_CHANGES);
