@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/experiment/statement_claim.h"
 #include "cli/command.h"
 #include "cli/experiment_texts.h"
 #include "cli/hypothesis.h"
@@ -112,21 +113,66 @@ static enum status print_text(const struct report *report, const struct frozen_h
     return status;
 }
 
-static enum status settle_claim(const char *statement, const char *asked, enum effect_claim *claim, struct error *error)
+#define ASK_FOR_CLAIM "add --claim raises, lowers or changes, said of the speed"
+
+/* Why the statement alone does not say what is claimed. */
+static enum status ask_for_claim(const struct statement_reading *reading, struct error *error)
 {
+    switch (reading->meaning) {
+    case STATEMENT_NEGATED:
+        return error_set(error, STATUS_USAGE,
+                         "the statement says \"%s\", and what it claims instead is left open: " ASK_FOR_CLAIM,
+                         reading->word);
+    case STATEMENT_TWO_WAYS:
+        return error_set(error, STATUS_USAGE,
+                         "the statement says both that the speed rises and that it falls: " ASK_FOR_CLAIM);
+    case STATEMENT_UNCLEAR:
+        return error_set(
+            error, STATUS_USAGE,
+            "what the statement says of the changed configuration's speed is not clear at \"%s\": " ASK_FOR_CLAIM,
+            reading->word);
+    case STATEMENT_SILENT:
+    case STATEMENT_CLEAR:
+        return error_set(error, STATUS_USAGE,
+                         "the statement does not say whether the speed rises or falls: " ASK_FOR_CLAIM);
+    }
+    BUG("a meaning without words");
+}
+
+/* An option that says the opposite of the sentence: one of the two is a mistake. */
+static enum status check_claim(const struct statement_reading *reading, enum effect_claim claim, struct error *error)
+{
+    if (reading->meaning == STATEMENT_CLEAR && reading->claim != claim) {
+        return error_set(error, STATUS_USAGE,
+                         "--claim %s contradicts the statement, which says that the speed %s: leave out --claim, or "
+                         "say it in other words",
+                         effect_claim_name(claim), reading->claim == EFFECT_RAISES ? "rises" : "falls");
+    }
+    if (reading->meaning == STATEMENT_NEGATED && reading->denied == claim && claim != EFFECT_CHANGES) {
+        return error_set(error, STATUS_USAGE,
+                         "--claim %s contradicts the statement, which says \"%s\" to just that: correct --claim, or "
+                         "say it in other words",
+                         effect_claim_name(claim), reading->word);
+    }
+    return STATUS_OK;
+}
+
+static enum status settle_claim(const char *statement, const struct hypothesis_options *options,
+                                enum effect_claim *claim, struct error *error)
+{
+    struct statement_reading reading;
     if (statement[strspn(statement, " \t\r\n")] == '\0') {
         return error_set(error, STATUS_USAGE, "the statement is empty: say what the change does");
     }
-    if (asked != NULL) {
-        return effect_claim_parse(asked, claim)
-                   ? STATUS_OK
-                   : error_set(error, STATUS_USAGE, "option --claim: \"%s\" is none of raises, lowers, changes", asked);
+    statement_claim_read(statement, options->question.assignments.items, options->question.assignments.count, &reading);
+    if (options->claim == NULL) {
+        *claim = reading.claim;
+        return reading.meaning == STATEMENT_CLEAR ? STATUS_OK : ask_for_claim(&reading, error);
     }
-    return hypothesis_claim_of(statement, claim)
-               ? STATUS_OK
-               : error_set(error, STATUS_USAGE,
-                           "the statement does not say whether the speed rises or falls: add --claim raises, lowers "
-                           "or changes");
+    return effect_claim_parse(options->claim, claim)
+               ? check_claim(&reading, *claim, error)
+               : error_set(error, STATUS_USAGE, "option --claim: \"%s\" is none of raises, lowers, changes",
+                           options->claim);
 }
 
 static enum status freeze(const char *statement, const struct hypothesis_options *options, struct question *question,
@@ -138,7 +184,7 @@ static enum status freeze(const char *statement, const struct hypothesis_options
     struct frozen_hypothesis *frozen = calloc(1, sizeof *frozen);
     enum effect_claim claim;
     int64_t id = 0;
-    enum status status = frozen != NULL ? settle_claim(statement, options->claim, &claim, error)
+    enum status status = frozen != NULL ? settle_claim(statement, options, &claim, error)
                                         : error_set(error, STATUS_NO_MEMORY, "no memory for the hypothesis");
     if (status == STATUS_OK) {
         status = whatif_make(question, &options->concurrencies, &whatif, error);

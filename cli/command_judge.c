@@ -132,11 +132,34 @@ static size_t split_names(char *text, const char **names)
     return count;
 }
 
+/* Names of the workload in which a kernel was predicted: columns of these names are conditions. */
+static size_t workload_names(const struct frozen_hypothesis *hypothesis, char *text, size_t size, const char **names)
+{
+    size_t count = 0;
+    (void)snprintf(text, size, "%s",
+                   hypothesis->is_of_kernel && hypothesis->prediction_count > 0 ? hypothesis->predictions[0].condition
+                                                                                : "");
+    for (char *at = text; *at != '\0' && count < BY_MAX; at += *at == ' ') {
+        names[count++] = at;
+        at += strcspn(at, "=");
+        if (*at == '=') {
+            *at++ = '\0';
+        }
+        at += strcspn(at, " ");
+    }
+    return count;
+}
+
 static enum status read_files(const struct judge_options *options, struct judgement *judgement, struct error *error)
 {
-    char by[512] = "";
-    const char *names[BY_MAX];
+    char by[512] = "", workload[CONDITION_TEXT_MAX];
+    const char *names[BY_MAX], *preferred[BY_MAX];
     struct judged_options judged = {.metric = options->metric};
+    if (judgement->hypothesis != NULL) {
+        judged.quantity = judgement->hypothesis->is_of_kernel ? JUDGED_KERNEL_SPEED : JUDGED_THROUGHPUT;
+        judged.prefer = preferred;
+        judged.prefer_count = workload_names(judgement->hypothesis, workload, sizeof workload, preferred);
+    }
     if (options->by != NULL) {
         if (strlen(options->by) >= sizeof by) {
             return error_set(error, STATUS_USAGE, "--by is longer than %zu bytes", sizeof by - 1);
@@ -167,6 +190,89 @@ static double condition_number(const struct judged_files *files, const struct ju
     return (double)NAN;
 }
 
+/* They differ in the way of counting at most. */
+static bool is_same_load(const struct judged_files *files, const struct judged_condition *left,
+                         const struct judged_condition *right)
+{
+    for (size_t i = 0; i < files->column_count; i++) {
+        const double a = left->numbers[i], b = right->numbers[i];
+        if (a != b && !(isnan(a) && isnan(b))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "batch=16 length=4096": no column of the files says another value. */
+static bool is_workload(const struct judged_files *files, const struct judged_condition *condition,
+                        const char *workload)
+{
+    for (const char *at = workload; *at != '\0'; at += *at == ' ') {
+        const size_t name = strcspn(at, "="), length = strcspn(at, " ");
+        char number[32] = "";
+        double value;
+        if (name < length) {
+            (void)snprintf(number, sizeof number, "%.*s", (int)(length - name - 1), at + name + 1);
+        }
+        for (size_t i = 0; i < files->column_count && number_parse(number, &value) == STATUS_OK; i++) {
+            if (strlen(files->columns[i]) == name && strncmp(files->columns[i], at, name) == 0 &&
+                condition->numbers[i] != value) {
+                return false;
+            }
+        }
+        at += length;
+    }
+    return true;
+}
+
+static const struct frozen_prediction *find_prediction(const struct judgement *judgement,
+                                                       const struct judged_condition *condition)
+{
+    const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
+    for (size_t k = hypothesis != NULL ? hypothesis->prediction_count : 0; k-- > 0;) {
+        const struct frozen_prediction *prediction = &hypothesis->predictions[k];
+        const bool is_it =
+            hypothesis->is_of_kernel
+                ? is_workload(&judgement->files, condition, prediction->condition)
+                : prediction->concurrency == condition_number(&judgement->files, condition, prediction->variable);
+        if (is_it) {
+            return prediction;
+        }
+    }
+    return NULL;
+}
+
+/* Data of other conditions than those that were frozen judge nothing. Nor do several loads that one prediction of a
+ * kernel does not tell apart. */
+static enum status check_conditions(const struct judgement *judgement, struct error *error)
+{
+    const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
+    const struct judged_condition *first = NULL;
+    if (hypothesis == NULL || judgement->options.is_revert || hypothesis->prediction_count == 0) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < judgement->files.count; i++) {
+        const struct judged_row *row = &judgement->rows[i];
+        const bool is_apart = row->prediction != NULL && first != NULL && hypothesis->is_of_kernel &&
+                              !is_same_load(&judgement->files, first, row->condition);
+        if (is_apart) {
+            return error_set(error, STATUS_BAD_DATA,
+                             "%.150s: hypothesis %lld foretells one workload, and these are several: %.100s, %.100s",
+                             judgement->variant_path, (long long)hypothesis->id, first->text, row->condition->text);
+        }
+        first = first == NULL && row->prediction != NULL ? row->condition : first;
+    }
+    const char *text = judgement->files.conditions[0].text;
+    return first != NULL
+               ? STATUS_OK
+               : error_set(error, STATUS_BAD_DATA,
+                           "%.150s: hypothesis %lld was frozen for %.100s%s, and no row is of that: %.100s%s",
+                           judgement->variant_path, (long long)hypothesis->id, hypothesis->predictions[0].condition,
+                           hypothesis->prediction_count > 1 ? ", ..." : "",
+                           text[0] != '\0' ? text : "no column tells the load",
+                           judgement->files.count > 1 ? ", ..." : "");
+}
+
 /* The prediction that was frozen for the condition; data that are older than it do not test it. */
 static void match_predictions(struct judgement *judgement)
 {
@@ -177,13 +283,7 @@ static void match_predictions(struct judgement *judgement)
     for (size_t i = 0; i < judgement->files.count; i++) {
         struct judged_row *row = &judgement->rows[i];
         *row = (struct judged_row){&judgement->files.conditions[i], &judgement->verdicts[i], NULL, -1};
-        for (size_t k = 0; hypothesis != NULL && k < hypothesis->prediction_count; k++) {
-            const struct frozen_prediction *prediction = &hypothesis->predictions[k];
-            if (prediction->variable[0] == '\0' ||
-                prediction->concurrency == condition_number(&judgement->files, row->condition, prediction->variable)) {
-                row->prediction = prediction;
-            }
-        }
+        row->prediction = find_prediction(judgement, row->condition);
         const bool counts = row->prediction != NULL && isfinite(row->prediction->low) && !judgement->data_is_older &&
                             !judgement->options.is_revert;
         row->covered =
@@ -198,11 +298,7 @@ static void weigh_counting(struct judgement *judgement)
     const struct judged_files *files = &judgement->files;
     bool agree = true;
     for (size_t i = 1; i < files->count && files->counted_ways > 1; i++) {
-        bool same_load = true;
-        for (size_t k = 0; k < files->column_count; k++) {
-            const double a = files->conditions[i].numbers[k], b = files->conditions[i - 1].numbers[k];
-            same_load = same_load && (a == b || (isnan(a) && isnan(b)));
-        }
+        const bool same_load = is_same_load(files, &files->conditions[i], &files->conditions[i - 1]);
         const double apart = fabs(log(judgement->verdicts[i].ratio / judgement->verdicts[i - 1].ratio));
         if (same_load) {
             judgement->counting_spread = fmax(judgement->counting_spread, expm1(apart));
@@ -246,6 +342,7 @@ static enum status decide(const struct judge_options *options, struct judgement 
         judgement->together = effect_judge_together(judgement->verdicts, count, options->revert);
         weigh_counting(judgement);
         match_predictions(judgement);
+        status = check_conditions(judgement, error);
     }
     return status;
 }

@@ -61,6 +61,9 @@ static enum status read_measured(struct search_question *search, const struct te
     if (status != STATUS_OK) {
         return status;
     }
+    if (files->count > 0 && search->read_runs + search->other_runs == 0) {
+        return error_set(error, STATUS_BAD_DATA, "%s: there is no row below the header", files->items[0]);
+    }
     return files->count == 0 || search->read_runs > 0
                ? STATUS_OK
                : search_none_taken(search, files->count == 1 ? files->items[0] : NULL, error);

@@ -143,6 +143,7 @@ static enum status run_config(struct tune *tune, const struct search_proposal *p
         outcome->name = "ok";
         outcome->shown = search_shown_value(&tune->search, value);
     }
+    outcome->provenance = LEDGER_REPLAYED;
     tune->spent_s += proposal->cost_s;
     return STATUS_OK;
 }

@@ -27,8 +27,10 @@ int command_ledger(int argc, char **argv);
     "Options:\n"                                                                                                       \
     "  --scenario S          file or name of the scenario; its base is what the change is compared with\n"             \
     "  --change NAME=VALUE   the change; repeatable; -s is the same\n"                                                 \
-    "  --claim DIRECTION     what the statement says of the speed: raises, lowers or changes; default: read\n"         \
-    "                        from the statement\n"                                                                     \
+    "  --claim DIRECTION     what the statement says of the speed: raises, lowers or changes; default: read from\n"    \
+    "                        the statement (\"lowers latency\" raises the speed). Needed where it denies something,\n" \
+    "                        says both, or speaks of another quantity or configuration; it must not contradict\n"      \
+    "                        what the statement says clearly\n"                                                        \
     "  --concurrency LIST    conditions to predict, such as 1,8,96; default: the scenario's own\n" LEDGER_OPTION_HELP  \
     "  --free                accept knob values outside the scenario's lists\n"                                        \
     "  --device NAME         another GPU than the scenario's\n" DEVICE_FILE_OPTION_HELP CALIBRATION_OPTION_HELP        \
@@ -38,7 +40,7 @@ int command_ledger(int argc, char **argv);
     "  occam hypothesis \"num_warps=8 raises throughput\" --scenario dsv4-flash-sparse-decode \\\n"                    \
     "    --change num_warps=8 --concurrency 1,8,96\n"
 
-#define JUDGE_SUMMARY "verdict on a measured change: supported, refuted or undecided"
+#define JUDGE_SUMMARY "verdict on a measured change: supported, refuted or inconclusive"
 #define JUDGE_USAGE                                                                                                    \
     "judge BASE VARIANT [--hypothesis ID] [--claim raises|lowers|changes] [--revert] [--metric COLUMN] "               \
     "[--by COLUMN,...] [--level P] [--noise PERCENT] [--margin PERCENT] [--ledger FILE] "                              \
@@ -47,16 +49,17 @@ int command_ledger(int argc, char **argv);
     "BASE and VARIANT are CSV files with a column for the result (tokens_per_s, time_us, ...), columns for the\n"      \
     "conditions (concurrency, ...), and a row for each run; or result files of serving benchmarks. Says per\n"         \
     "condition by which ratio the variant differs, with its interval, and over all conditions together whether\n"      \
-    "the claim is supported, refuted or undecided, and which effect would have been seen. Rows with the same\n"        \
+    "the claim is supported, refuted or inconclusive, and which effect would have been seen. Rows with the same\n"     \
     "`pair`, or that took turns by `date`, are compared in pairs. Where nothing was repeated, the noise of one\n"      \
     "run is assumed (--noise), and the answer says so.\n"                                                              \
-    "With --hypothesis the runs and the verdict go into the ledger, and the frozen intervals are judged too.\n"        \
+    "With --hypothesis the runs and the verdict go into the ledger, and the frozen intervals are judged too; only\n"   \
+    "data of the quantity that was frozen are taken, and some of a frozen condition must be among them.\n"             \
     "The exit code is 1 for refuted and for not restored, else 0.\n"                                                   \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --hypothesis ID       a hypothesis of the ledger\n"                                                             \
     "  --claim DIRECTION     without a hypothesis: what is claimed of the speed (default changes)\n"                   \
-    "  --revert              is VARIANT the same as BASE again? restored, not restored, or undecided\n"                \
+    "  --revert              is VARIANT the same as BASE again? restored, not restored, or inconclusive\n"             \
     "  --metric COLUMN       the result; a time by its name (_us, _ms, _s, latency) is better the less it is, a\n"     \
     "                        rate such as tok_s or gb_s the more; the answer says which it was taken for\n"            \
     "  --by COLUMN,...       columns of the conditions; default: the known ones that both files have\n"                \
@@ -81,7 +84,8 @@ int command_ledger(int argc, char **argv);
     "  export      every row of every table, as text that needs no occam to read, or as JSON\n"                        \
     "  check       looks for damage and for rows that are not as they were written, and prints the last seal, which\n" \
     "              stands for all rows so far; the exit code is 1 when there is any\n"                                 \
-    "  scorecard   how good the frozen predictions have been: coverage by level, bias, CRPS\n"                         \
+    "  scorecard   how good the frozen predictions have been: coverage by level, bias, CRPS; those of recorded rows\n" \
+    "              (tune --replay) and of a fake device stand by themselves\n"                                         \
     "\n"                                                                                                               \
     "Rows are only ever added; a correction is a row that names the one it replaces.\n"                                \
     "\n"                                                                                                               \

@@ -2,7 +2,6 @@
  * Freezing a prediction before there is data, and reading it back. */
 #include "cli/hypothesis.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,34 +11,6 @@
 
 /* ---- claims ---------------------------------------------------------------------------------------------------------
  */
-
-static const char *const up_words[] = {"raise", "increase", "improve", "faster", "speed", "higher", "gain", "win"};
-static const char *const down_words[] = {"lower", "decrease", "reduce", "slower", "slow", "worse", "hurt", "lose"};
-
-/* Occurrences of the words at the beginning of a word of the text, in any case. */
-static int count_words(const char *text, const char *const *words, size_t word_count)
-{
-    int count = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        const bool begins = at == text || !isalpha((unsigned char)at[-1]);
-        for (size_t i = 0; begins && i < word_count; i++) {
-            size_t length = 0;
-            while (words[i][length] != '\0' && tolower((unsigned char)at[length]) == words[i][length]) {
-                length++;
-            }
-            count += words[i][length] == '\0';
-        }
-    }
-    return count;
-}
-
-bool hypothesis_claim_of(const char *statement, enum effect_claim *claim)
-{
-    const int up = count_words(statement, up_words, sizeof up_words / sizeof up_words[0]),
-              down = count_words(statement, down_words, sizeof down_words / sizeof down_words[0]);
-    *claim = up > 0 ? EFFECT_RAISES : EFFECT_LOWERS;
-    return (up > 0) != (down > 0);
-}
 
 static const char *const claim_names[] = {"raises", "lowers", "changes"};
 
@@ -100,10 +71,6 @@ void hypothesis_mechanism(const struct variant_effect *effect, char *out, size_t
 /* ---- freezing -------------------------------------------------------------------------------------------------------
  */
 
-enum {
-    CONDITION_SIZE = 96
-};
-
 struct freezer {
     struct ledger *ledger;
     const struct whatif *whatif;
@@ -157,6 +124,18 @@ static enum status refuse_late(struct freezer *freezer, struct error *error)
     return status;
 }
 
+/* The throughput is claimed of where the model has a step, else the kernels; what cannot be launched has no effect to
+ * ask. */
+static bool is_of_step(const struct whatif *whatif)
+{
+    for (size_t i = 0; i < whatif->row_count; i++) {
+        if (whatif->rows[i].variant.has_effect) {
+            return isfinite(whatif->rows[i].variant.effect.throughput_change_fraction.center);
+        }
+    }
+    return scenario_concurrency_variable(whatif->question->scenario) >= 0;
+}
+
 /* Speed of the variant over the base: of the step where there is one, else of the kernels. */
 static struct interval speed_ratio(const struct variant_effect *effect, bool of_step)
 {
@@ -165,16 +144,28 @@ static struct interval speed_ratio(const struct variant_effect *effect, bool of_
                    : (struct interval){1 / kernel.center, 1 / kernel.hi, 1 / kernel.lo};
 }
 
-/* "C=8"; "" in a scenario without concurrency. */
-static void condition_text(const struct whatif *whatif, const struct whatif_row *row, char out[CONDITION_SIZE])
+/* "C=8"; in a scenario without concurrency its workload, "batch=16 length=4096", as far as the change leaves it. */
+static void condition_text(const struct whatif *whatif, const struct whatif_row *row, char out[CONDITION_TEXT_MAX])
 {
-    const struct scenario *scenario = whatif->question->scenario;
+    const struct question *question = whatif->question;
+    const struct scenario *scenario = question->scenario;
     const long variable = scenario_concurrency_variable(scenario);
     char number[32];
+    size_t length = 0;
     out[0] = '\0';
     if (variable >= 0) {
-        (void)snprintf(out, CONDITION_SIZE, "%s=%s", scenario_variable_get(scenario, (size_t)variable)->name,
+        (void)snprintf(out, CONDITION_TEXT_MAX, "%s=%s", scenario_variable_get(scenario, (size_t)variable)->name,
                        number_format(row->concurrency, number));
+        return;
+    }
+    for (size_t v = scenario_knob_count(scenario); v < scenario_variable_count(scenario); v++) {
+        const char *name = scenario_variable_get(scenario, v)->name;
+        number_format(question->values[v], number);
+        if (question->values[v] == question->base[v] &&
+            length + strlen(name) + strlen(number) + 2 < CONDITION_TEXT_MAX) {
+            length += (size_t)snprintf(out + length, CONDITION_TEXT_MAX - length, "%s%s=%s", length > 0 ? " " : "",
+                                       name, number);
+        }
     }
 }
 
@@ -182,9 +173,9 @@ static enum status freeze_row(struct freezer *freezer, const struct whatif_row *
 {
     const struct question *question = freezer->whatif->question;
     const struct variant_effect *effect = &row->variant.effect;
-    const bool is_known = row->variant.has_effect, of_step = isfinite(effect->throughput_change_fraction.center);
+    const bool is_known = row->variant.has_effect, of_step = is_of_step(freezer->whatif);
     struct interval ratio = {(double)NAN, (double)NAN, (double)NAN};
-    char condition[CONDITION_SIZE], mechanism[512], hash[17];
+    char condition[CONDITION_TEXT_MAX], mechanism[512], hash[17];
     condition_text(freezer->whatif, row, condition);
     if (is_known) {
         ratio = speed_ratio(effect, of_step);
@@ -198,8 +189,7 @@ static enum status freeze_row(struct freezer *freezer, const struct whatif_row *
                                              .calibration = freezer->calibration,
                                              .config = freezer->variant.text,
                                              .condition = condition,
-                                             .quantity =
-                                                 is_known && !of_step ? "kernel_speed_ratio" : "throughput_ratio",
+                                             .quantity = of_step ? "throughput_ratio" : "kernel_speed_ratio",
                                              .value = ratio.center,
                                              .low = ratio.lo,
                                              .high = ratio.hi,
@@ -246,7 +236,7 @@ static enum status compare_prediction(void *context, const void *record, struct 
     struct same_search *search = context;
     const struct ledger_prediction *row = record;
     if (search->predictions < search->whatif->row_count) {
-        char condition[CONDITION_SIZE];
+        char condition[CONDITION_TEXT_MAX];
         condition_text(search->whatif, &search->whatif->rows[search->predictions], condition);
         search->differs =
             search->differs || row->level != search->whatif->question->level || strcmp(row->condition, condition) != 0;
@@ -301,8 +291,7 @@ static enum status freeze_all(struct freezer *freezer, const char *statement, en
     if (status == STATUS_OK) {
         status = refuse_late(freezer, error);
     }
-    const bool of_step =
-        whatif->row_count > 0 && isfinite(whatif->rows[0].variant.effect.throughput_change_fraction.center);
+    const bool of_step = is_of_step(whatif);
     const struct ledger_hypothesis record = {.scenario = freezer->scenario,
                                              .calibration = freezer->calibration,
                                              .statement = statement,
@@ -388,6 +377,7 @@ static enum status keep_hypothesis(void *context, const void *record, struct err
     KEEP(hypothesis->changes, row->changes);
     KEEP(hypothesis->base_config, row->base_config);
     KEEP(hypothesis->quantity, row->quantity);
+    hypothesis->is_of_kernel = strcmp(row->quantity, "throughput") != 0;
     return effect_claim_parse(row->direction, &hypothesis->claim)
                ? STATUS_OK
                : error_set(error, STATUS_BAD_DATA, "hypothesis %lld claims \"%s\", which is no direction",
@@ -403,7 +393,7 @@ static enum status keep_prediction(void *context, const void *record, struct err
                          HYPOTHESIS_PREDICTIONS_MAX);
     }
     struct frozen_prediction *prediction = &hypothesis->predictions[hypothesis->prediction_count++];
-    const char *equals = strrchr(row->condition, '=');
+    const char *equals = hypothesis->is_of_kernel ? NULL : strrchr(row->condition, '=');
     if (strlen(row->config) >= CONFIG_TEXT_MAX) {
         return error_set(error, STATUS_LIMIT, "prediction %lld: its configuration is longer than %d bytes",
                          (long long)row->id, CONFIG_TEXT_MAX - 1);
@@ -421,6 +411,7 @@ static enum status keep_prediction(void *context, const void *record, struct err
     if (equals != NULL && number_parse(equals + 1, &prediction->concurrency) != STATUS_OK) {
         prediction->concurrency = (double)NAN;
     }
+    KEEP(prediction->condition, row->condition);
     KEEP(prediction->mechanism, row->mechanism);
     KEEP(hypothesis->variant_config, row->config);
     return STATUS_OK;

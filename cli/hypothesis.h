@@ -8,9 +8,6 @@
 #include "cli/ledger_place.h"
 #include "cli/whatif.h"
 
-/* What a statement claims: "raises", "increases", "faster", ... and their opposites. False if it says neither or both.
- */
-bool hypothesis_claim_of(const char *statement, enum effect_claim *claim);
 /* "raises", "lowers", "changes"; static. And back; false if it is none of them. */
 const char *effect_claim_name(enum effect_claim claim);
 bool effect_claim_parse(const char *text, enum effect_claim *claim);
@@ -27,13 +24,15 @@ MUST_CHECK enum status hypothesis_freeze(struct ledger *ledger, const struct wha
 /* One hypothesis with its predictions. Release with hypothesis_release. */
 enum {
     HYPOTHESIS_PREDICTIONS_MAX = 256,
-    CONFIG_TEXT_MAX = 8192 /* of all knobs; a longer one is refused, not cut */
+    CONFIG_TEXT_MAX = 8192,  /* of all knobs; a longer one is refused, not cut */
+    CONDITION_TEXT_MAX = 512 /* of a workload; what has no room is left out */
 };
 struct frozen_prediction {
     int64_t id;
     char variable[64];  /* the scenario's name of the concurrency; "" where it has none */
     double concurrency; /* NaN likewise */
     double value, low, high, level;
+    char condition[CONDITION_TEXT_MAX]; /* "C=8"; of a kernel "batch=16 length=4096" */
     char mechanism[256];
 };
 struct frozen_hypothesis {
@@ -42,6 +41,7 @@ struct frozen_hypothesis {
         variant_config[CONFIG_TEXT_MAX], quantity[32];
     char scenario_path[512], device[96]; /* path: the name where it is built in */
     enum effect_claim claim;
+    bool is_of_kernel; /* quantity: "kernel speed", not "throughput" */
     size_t prediction_count;
     struct frozen_prediction predictions[HYPOTHESIS_PREDICTIONS_MAX];
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text_buffer.h"
 #include "cli/judge.h"
@@ -60,6 +61,7 @@ static void record_row(const struct judgement *judgement, const struct judged_ro
     report_number(report, "predicted_ratio", row->prediction != NULL ? row->prediction->value : (double)NAN);
     report_number(report, "predicted_ratio_lo", row->prediction != NULL ? row->prediction->low : (double)NAN);
     report_number(report, "predicted_ratio_hi", row->prediction != NULL ? row->prediction->high : (double)NAN);
+    report_number(report, "predicted_level", row->prediction != NULL ? row->prediction->level : (double)NAN);
     report_string(report, "prediction_covers",
                   row->covered < 0 ? (row->prediction != NULL ? "does not count" : "no prediction")
                                    : (row->covered ? "yes" : "no"));
@@ -129,34 +131,78 @@ static void print_heading(const struct judgement *judgement)
     printf("\n");
 }
 
+enum {
+    CELL_SIZE = 32
+};
+
+/* "+10.0"; large ones by three digits. */
+static const char *change_text(double ratio, char out[CELL_SIZE])
+{
+    const double percent = 100 * (ratio - 1);
+    (void)snprintf(out, CELL_SIZE, percent < 1e5 ? "%+.1f" : "%+.3g", quantity_change_percent(ratio - 1));
+    return out;
+}
+
+/* "-34.1..+0.0 holds"; "none" where nothing was foretold. */
+static void frozen_text(const struct judged_row *row, char out[2 * CELL_SIZE])
+{
+    const struct frozen_prediction *prediction = row->prediction;
+    char low[CELL_SIZE], high[CELL_SIZE];
+    if (prediction == NULL || !isfinite(prediction->low) || !isfinite(prediction->high)) {
+        (void)snprintf(out, 2 * CELL_SIZE, "none");
+        return;
+    }
+    (void)snprintf(out, 2 * CELL_SIZE, "%.14s..%.14s %s", change_text(prediction->low, low),
+                   change_text(prediction->high, high),
+                   row->covered > 0    ? "holds"
+                   : row->covered == 0 ? "missed"
+                                       : "late");
+}
+
+/* "frozen 90 %"; "" where no prediction is judged. */
+static void frozen_heading(const struct judgement *judgement, char out[CELL_SIZE])
+{
+    const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
+    out[0] = '\0';
+    if (hypothesis != NULL && hypothesis->prediction_count > 0 && !judgement->options.is_revert) {
+        (void)snprintf(out, CELL_SIZE, "frozen %.4g %%", 100 * hypothesis->predictions[0].level);
+    }
+}
+
 static void print_conditions(const struct judgement *judgement)
 {
-    int width = 9;
+    int width = 9, frozen_width = 0;
+    char heading[CELL_SIZE], interval_heading[CELL_SIZE], frozen[2 * CELL_SIZE];
+    frozen_heading(judgement, heading);
     for (size_t i = 0; i < judgement->files.count; i++) {
-        const int length = snprintf(NULL, 0, "%s", judgement->files.conditions[i].text);
+        const int length = (int)strlen(judgement->files.conditions[i].text);
         width = length > width ? length : width;
+        frozen_text(&judgement->rows[i], frozen);
+        frozen_width = (int)strlen(frozen) > frozen_width ? (int)strlen(frozen) : frozen_width;
     }
-    const bool has_predictions = judgement->hypothesis != NULL && !judgement->options.is_revert;
-    printf("  %-*s  %9s  %9s  %8s  %19s%s  verdict\n", width, "condition", "base", "variant", "change", "interval",
-           has_predictions ? "          frozen" : "");
+    frozen_width = (int)strlen(heading) > frozen_width ? (int)strlen(heading) : frozen_width;
+    (void)snprintf(interval_heading, sizeof interval_heading, "interval %.4g %%", 100 * judgement->options.level);
+    printf("  %s, %s is better\n", judgement->files.metric, judgement->files.is_time ? "less" : "more");
+    printf("  %-*s  %9s  %9s  %8s  %19s", width, "condition", "base", "variant", "change", interval_heading);
+    if (heading[0] != '\0') {
+        printf("  %*s", frozen_width, heading);
+    }
+    printf("  verdict\n");
     for (size_t i = 0; i < judgement->files.count; i++) {
         const struct judged_row *row = &judgement->rows[i];
-        char base[32], variant[32], predicted[64] = "";
-        if (has_predictions && row->prediction != NULL) {
-            (void)snprintf(predicted, sizeof predicted, "  %+.1f..%+.1f %s",
-                           quantity_change_percent(row->prediction->low - 1),
-                           quantity_change_percent(row->prediction->high - 1),
-                           row->covered > 0    ? "holds"
-                           : row->covered == 0 ? "missed"
-                                               : "late");
-        }
-        printf("  %-*s  %9s  %9s  %+7.1f%%  %+8.1f..%+.1f%%%s  %s\n", width,
+        char base[CELL_SIZE], variant[CELL_SIZE], change[CELL_SIZE], low[CELL_SIZE], high[CELL_SIZE];
+        printf("  %-*s  %9s  %9s  %7s%%  %8s..%s%%", width,
                row->condition->text[0] != '\0' ? row->condition->text : "all runs",
                number_format_digits(as_measured(judgement, row->condition->base, row->condition->base_count), 4, base),
                number_format_digits(as_measured(judgement, row->condition->variant, row->condition->variant_count), 4,
                                     variant),
-               quantity_change_percent(row->verdict->ratio - 1), quantity_change_percent(row->verdict->low - 1),
-               quantity_change_percent(row->verdict->high - 1), predicted, effect_outcome_name(row->verdict->outcome));
+               change_text(row->verdict->ratio, change), change_text(row->verdict->low, low),
+               change_text(row->verdict->high, high));
+        if (heading[0] != '\0') {
+            frozen_text(row, frozen);
+            printf("  %*s", frozen_width, frozen);
+        }
+        printf("  %s\n", effect_outcome_name(row->verdict->outcome));
     }
 }
 

@@ -15,12 +15,24 @@ MUST_CHECK enum status ledger_place_open(const char *asked, bool to_write, struc
 /* The question's scenario and calibration as records, kept once. *calibration is 0 when there is none. */
 MUST_CHECK enum status ledger_keep_question(struct ledger *ledger, const struct question *question, int64_t *scenario,
                                             int64_t *calibration, struct error *error);
+/* Provenance of runs that a table gave: their rows were there before any prediction. */
+#define LEDGER_REPLAYED "recorded before: a row of the table that was replayed"
+
+/* What a prediction was compared with. */
+enum card_data {
+    CARD_MEASURED,
+    CARD_RECORDED, /* rows that were there before: tune --replay */
+    CARD_FAKE,     /* a fake device */
+    CARD_DATA_COUNT
+};
 struct ledger_card {
-    char group[200]; /* "all", then "SCENARIO on DEVICE" */
+    char group[256]; /* "all", then "SCENARIO on DEVICE": measured ones; "recorded rows: ..." and "fake device: ..." */
+    enum card_data data;
     struct scorecard card;
 };
-/* How good the frozen predictions that were measured have been, over all and by scenario and device; *cards is
- * allocated, to be freed. STATUS_BAD_DATA: none was measured yet. */
+/* How good the frozen predictions that were measured have been, over all and by scenario and device; those of
+ * recorded rows and of a fake device last, by themselves, and not in "all". *cards is allocated, to be freed.
+ * STATUS_BAD_DATA: none was measured yet. */
 MUST_CHECK enum status ledger_cards_make(struct ledger *ledger, struct ledger_card **cards, size_t *count,
                                          struct error *error);
 /* Coverage, bias and sharpness of the frozen predictions that were measured, over all and by scenario and device

@@ -13,6 +13,7 @@ struct scored {
     struct scored_prediction prediction;
     int64_t scenario, id;
     size_t order;
+    enum card_data data;
     char group[200];
 };
 
@@ -20,7 +21,8 @@ struct collection {
     struct ledger *ledger;
     size_t count, capacity;
     struct scored *items;
-    double measured; /* of the verdict or run at hand */
+    double measured;     /* of the verdict or run at hand */
+    enum card_data data; /* likewise */
 };
 
 static enum status keep_group(void *context, const void *record, struct error *error)
@@ -54,15 +56,18 @@ static enum status keep_prediction(void *context, const void *record, struct err
                         prediction->scenario,
                         prediction->id,
                         collection->count,
+                        collection->data,
                         ""};
     const struct ledger_filter place[] = {{"id", prediction->scenario, NULL}, {NULL, 0, NULL}};
     return ledger_each(collection->ledger, LEDGER_SCENARIO, place, true, keep_group, scored, error);
 }
 
-static enum status take_prediction(struct collection *collection, int64_t id, double measured, struct error *error)
+static enum status take_prediction(struct collection *collection, int64_t id, double measured, enum card_data data,
+                                   struct error *error)
 {
     const struct ledger_filter self[] = {{"id", id, NULL}, {NULL, 0, NULL}};
     collection->measured = measured;
+    collection->data = data;
     return id == 0
                ? STATUS_OK
                : ledger_each(collection->ledger, LEDGER_PREDICTION, self, false, keep_prediction, collection, error);
@@ -72,7 +77,19 @@ static enum status take_prediction(struct collection *collection, int64_t id, do
 static enum status visit_verdict(void *context, const void *record, struct error *error)
 {
     const struct ledger_verdict *verdict = record;
-    return verdict->covered < 0 ? STATUS_OK : take_prediction(context, verdict->prediction, verdict->ratio, error);
+    return verdict->covered < 0 ? STATUS_OK
+                                : take_prediction(context, verdict->prediction, verdict->ratio, CARD_MEASURED, error);
+}
+
+/* Rows that were replayed are older than their predictions, and a fake device measures nothing. Before replayed runs
+ * said so they had no provenance, as those of a command, which names its knobs in braces. */
+static enum card_data data_of(const struct ledger_run *record)
+{
+    static const char fake[] = "fake device ";
+    const bool says_nothing = record->provenance[0] == '\0' && strchr(record->source, '{') == NULL;
+    return strncmp(record->provenance, fake, sizeof fake - 1) == 0            ? CARD_FAKE
+           : strcmp(record->provenance, LEDGER_REPLAYED) == 0 || says_nothing ? CARD_RECORDED
+                                                                              : CARD_MEASURED;
 }
 
 /* ... and predicted values by runs. */
@@ -81,7 +98,7 @@ static enum status visit_run(void *context, const void *record, struct error *er
     const struct ledger_run *run_record = record;
     return strcmp(run_record->role, "tune") != 0
                ? STATUS_OK
-               : take_prediction(context, run_record->prediction, run_record->median, error);
+               : take_prediction(context, run_record->prediction, run_record->median, data_of(run_record), error);
 }
 
 static int compare_ids(const void *left_item, const void *right_item)
@@ -108,9 +125,10 @@ static void keep_latest(struct collection *collection)
     collection->count = kept;
 }
 
-static int compare_groups(const void *left, const void *right)
+static int compare_groups(const void *left_item, const void *right_item)
 {
-    return strcmp(((const struct scored *)left)->group, ((const struct scored *)right)->group);
+    const struct scored *left = left_item, *right = right_item;
+    return left->data != right->data ? (left->data > right->data ? 1 : -1) : strcmp(left->group, right->group);
 }
 
 static enum status make_card(struct ledger_card *made, const char *group, const struct scored *items, size_t count,
@@ -124,6 +142,7 @@ static enum status make_card(struct ledger_card *made, const char *group, const 
         predictions[i] = items[i].prediction;
     }
     (void)snprintf(made->group, sizeof made->group, "%s", group);
+    made->data = items[0].data;
     const enum status status = scorecard_make(predictions, count, &made->card, error);
     free(predictions);
     return status;
@@ -132,16 +151,25 @@ static enum status make_card(struct ledger_card *made, const char *group, const 
 static enum status make_groups(struct collection *collection, struct ledger_card *cards, size_t *count,
                                struct error *error)
 {
-    qsort(collection->items, collection->count, sizeof *collection->items, compare_groups);
-    enum status status = make_card(&cards[0], "all", collection->items, collection->count, error);
-    *count = 1;
+    static const char *const prefixes[CARD_DATA_COUNT] = {"", "recorded rows: ", "fake device: "};
+    struct scored *items = collection->items;
+    size_t measured = 0;
+    enum status status = STATUS_OK;
+    qsort(items, collection->count, sizeof *items, compare_groups);
+    while (measured < collection->count && items[measured].data == CARD_MEASURED) {
+        measured++;
+    }
+    *count = 0;
+    if (measured > 0) {
+        status = make_card(&cards[(*count)++], "all", items, measured, error);
+    }
     for (size_t first = 0, end; first < collection->count && status == STATUS_OK; first = end) {
-        for (end = first + 1;
-             end < collection->count && strcmp(collection->items[end].group, collection->items[first].group) == 0;) {
+        char group[sizeof cards->group];
+        for (end = first + 1; end < collection->count && compare_groups(&items[end], &items[first]) == 0;) {
             end++;
         }
-        status = make_card(&cards[(*count)++], collection->items[first].group, &collection->items[first], end - first,
-                           error);
+        (void)snprintf(group, sizeof group, "%s%s", prefixes[items[first].data], items[first].group);
+        status = make_card(&cards[(*count)++], group, &items[first], end - first, error);
     }
     return status;
 }
@@ -150,6 +178,7 @@ static void record_card(struct report *report, const struct ledger_card *made)
 {
     const struct scorecard *card = &made->card;
     report_begin_object(report, NULL);
+    static const char *const names[CARD_DATA_COUNT] = {"measured", "recorded", "fake"};
     report_string(report, "group", made->group);
     report_integer(report, "predictions", (int64_t)card->count);
     report_number(report, "bias_percent", 100 * card->bias);
@@ -167,10 +196,12 @@ static void record_card(struct report *report, const struct ledger_card *made)
         (void)snprintf(key, sizeof key, "coverage_%d_hi_percent", level);
         report_number(report, key, 100 * card->coverage_high[i]);
     }
+    report_string(report, "data", names[made->data]);
     report_end(report);
 }
 
-static enum status print_cards(const struct report *report, struct error *error)
+static enum status print_cards(const struct report *report, const struct ledger_card *cards, size_t count,
+                               struct error *error)
 {
     static const struct report_column columns[] = {
         {"group", "predictions of", 0},          {"predictions", "count", 0},
@@ -180,7 +211,18 @@ static enum status print_cards(const struct report *report, struct error *error)
         {"coverage_95_percent", "in 95 %", 3},   {"crps_ln", "CRPS", 2},
         {"crps_ln_of_point", "of the point", 2}};
     printf("Frozen predictions beside what was measured\n\n");
-    return report_print_table(report, "scorecards", columns, sizeof columns / sizeof columns[0], stdout, error);
+    const enum status status =
+        report_print_table(report, "scorecards", columns, sizeof columns / sizeof columns[0], stdout, error);
+    bool has[CARD_DATA_COUNT] = {false};
+    for (size_t i = 0; i < count; i++) {
+        has[cards[i].data] = true;
+    }
+    printf("%s%s%s%s", has[CARD_RECORDED] || has[CARD_FAKE] ? "\n" : "",
+           has[CARD_RECORDED] ? "Recorded rows (tune --replay) were there before the prediction: they prove nothing.\n"
+                              : "",
+           has[CARD_FAKE] ? "A fake device made its times up.\n" : "",
+           has[CARD_MEASURED] ? "" : "No prediction of this ledger was measured on a device after it was frozen.\n");
+    return status;
 }
 
 enum status ledger_cards_make(struct ledger *ledger, struct ledger_card **cards, size_t *count, struct error *error)
@@ -218,7 +260,7 @@ enum status ledger_scorecard(struct ledger *ledger, enum output_format format, s
             record_card(&report, &cards[i]);
         }
         report_end(&report);
-        status = format == OUTPUT_FORMAT_TEXT ? print_cards(&report, error)
+        status = format == OUTPUT_FORMAT_TEXT ? print_cards(&report, cards, count, error)
                                               : report_print(&report, format, "scorecards", stdout, error);
     }
     free(cards);

@@ -175,6 +175,9 @@ static double upper_tail(double t, double freedom)
     return isinf(freedom) ? gsl_cdf_ugaussian_Q(t) : gsl_cdf_tdist_Q(t, freedom);
 }
 
+/* Two runs at a high level can leave an interval that no number holds: beyond this factor an end says as much. */
+static const double REACH = 1e9;
+
 /* ---- all conditions -------------------------------------------------------------------------------------------------
  */
 
@@ -185,13 +188,14 @@ static void estimate(const struct effect_samples *samples, const struct standard
                          variant = moments_of(samples->variant, NULL, samples->variant_count);
     const double log_ratio = variant.mean - base.mean, freedom = standard->degrees_of_freedom,
                  tail = (1 - options->level) / 2, alone = quantile_of(1 - tail, freedom) * standard->value,
-                 together = quantile_of(1 - tail / (double)count, freedom) + quantile_of(options->power, freedom);
+                 together = quantile_of(1 - tail / (double)count, freedom) + quantile_of(options->power, freedom),
+                 reach = fmax(log(REACH), fabs(log_ratio));
     *verdict = (struct effect_verdict){.ratio = exp(log_ratio),
-                                       .low = exp(log_ratio - alone),
-                                       .high = exp(log_ratio + alone),
+                                       .low = exp(fmax(log_ratio - alone, -reach)),
+                                       .high = exp(fmin(log_ratio + alone, reach)),
                                        .p_value = fmin(1, 2 * upper_tail(fabs(log_ratio) / standard->value, freedom)),
                                        .adjusted_p = (double)NAN,
-                                       .smallest_effect = expm1(together * standard->value),
+                                       .smallest_effect = expm1(fmin(together * standard->value, log(REACH))),
                                        .noise_sd = standard->noise_sd,
                                        .degrees_of_freedom = freedom,
                                        .noise = standard->noise};

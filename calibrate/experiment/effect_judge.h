@@ -22,7 +22,7 @@ struct effect_samples {
 enum effect_claim {
     EFFECT_RAISES,
     EFFECT_LOWERS,
-    EFFECT_CHANGES /* in either direction: supported or undecided, never refuted */
+    EFFECT_CHANGES /* in either direction: supported or inconclusive, never refuted */
 };
 
 enum effect_outcome {

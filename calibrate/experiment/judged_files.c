@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
 #include "calibrate/experiment/judged_dates.h"
+#include "calibrate/experiment/judged_metric.h"
 #include "calibrate/experiment/judged_table.h"
 
 enum {
@@ -20,22 +20,10 @@ enum {
     ROW_TEXT_MAX = sizeof((struct judged_condition *)0)->text
 };
 
-/* Results by name. Times are inverted, so that more is better everywhere. */
-static const struct metric {
-    const char *name;
-    bool is_time;
-} metrics[] = {{"throughput_tokens_per_s", false},
-               {"output_tokens_per_s", false},
-               {"tokens_per_s", false},
-               {"tok_s", false},
-               {"output_throughput", false},
-               {"throughput", false},
-               {"step_time_ms", true},
-               {"kernel_time_us", true},
-               {"time_ns", true},
-               {"time_us", true},
-               {"time_ms", true},
-               {"time_s", true}};
+/* From a femtosecond counted in seconds to all that a cluster does in one. */
+static const double VALUE_LEAST = 1e-15, VALUE_MOST = 1e21;
+/* Between results of one condition, repeats or base and variant: beyond it two units were mixed up. */
+static const double APART_MOST = 1e6;
 
 /* Columns that say under which load a result was taken. */
 static const char *const condition_names[] = {"concurrency",   "C",       "batch", "batch_size",
@@ -84,83 +72,99 @@ static long find_any(const struct csv_table *table, const char *const *names, si
 /* ---- columns --------------------------------------------------------------------------------------------------------
  */
 
-static bool ends_with(const char *text, const char *ending)
+/* The first known result of a table; NULL: it has none. */
+static const char *known_metric(const struct csv_table *table)
 {
-    const size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
+    const char *name = NULL;
+    for (size_t i = 0; (name = judged_metric_name(i)) != NULL && csv_column(table, name) < 0;) {
+        i++;
+    }
+    return name;
 }
 
-/* "gb_s", "images_s": what is counted per second, behind which _s is no time. Abbreviations; words in the plural count
- * without being listed. */
-static bool counts_per_second(const char *name)
+/* Both tables have no result of one name: the one to blame is that which lacks what the other has. */
+static enum status no_metric(const struct side *sides, struct error *error)
 {
-    static const char *const counted[] = {"tok",   "req",   "it",    "iter",  "op",    "b",      "kb",   "mb",
-                                          "gb",    "tb",    "kib",   "mib",   "gib",   "tib",    "flop", "kflop",
-                                          "mflop", "gflop", "tflop", "pflop", "token", "request"};
-    const char *end = name + strlen(name) - 2, *word = end; /* "_s" */
-    while (word > name && word[-1] != '_') {
-        word--;
-    }
-    const size_t length = (size_t)(end - word);
-    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
-        if (strlen(counted[i]) == length && strncasecmp(counted[i], word, length) == 0) {
-            return true;
-        }
-    }
-    return length > 2 && word[length - 1] == 's' && word[length - 2] != 's';
-}
-
-/* By the table; a name of its own is a time by its unit or its words, unless it is a rate. */
-static bool is_time_name(const char *name)
-{
-    static const char *const rates[] = {"_per_s", "_per_sec", "_per_second", "tps", "qps"}, *const units[] = {
-                                                                                                "_ns", "_us", "_ms",
-                                                                                                "_sec", "_seconds"};
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        if (strcmp(metrics[i].name, name) == 0) {
-            return metrics[i].is_time;
-        }
-    }
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-        if (ends_with(name, rates[i])) {
-            return false;
-        }
-    }
-    bool is_time = strstr(name, "latency") != NULL || strstr(name, "time") != NULL ||
-                   (ends_with(name, "_s") && !counts_per_second(name));
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        is_time = is_time || ends_with(name, units[i]);
-    }
-    return is_time;
-}
-
-static enum status choose_metric(struct side *sides, const char *asked, struct judged_files *files, struct error *error)
-{
-    const char *found = asked;
-    for (size_t i = 0; asked == NULL && i < sizeof metrics / sizeof metrics[0]; i++) {
-        if (csv_column(&sides[0].table, metrics[i].name) >= 0 && csv_column(&sides[1].table, metrics[i].name) >= 0) {
-            if (found != NULL) {
-                return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
-                                    "both %s and %s could be the result: say which with --metric", found,
-                                    metrics[i].name);
-            }
-            found = metrics[i].name;
-        }
-    }
-    if (found == NULL) {
+    const char *base = known_metric(&sides[0].table), *variant = known_metric(&sides[1].table);
+    if (base == NULL && variant == NULL) {
         return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
                             "no column that both files have is a known result (tokens_per_s, time_us, ...): name it "
                             "with --metric");
     }
-    files->is_time = is_time_name(found);
-    (void)snprintf(files->metric, sizeof files->metric, "%s", found);
-    for (int i = 0; i < 2; i++) {
-        sides[i].metric = csv_column(&sides[i].table, found);
-        if (sides[i].metric < 0) {
-            return error_set_at(error, STATUS_BAD_DATA, sides[i].path, 1, 0, "there is no column %s", found);
+    const struct side *side = &sides[base == NULL ? 0 : 1], *other = &sides[base == NULL ? 1 : 0];
+    return error_set_at(error, STATUS_BAD_DATA, side->path, 1, 0,
+                        "there is no column %s, the result that %.150s has: name one that both have with --metric",
+                        base == NULL ? variant : base, other->path);
+}
+
+static enum status find_metric(const struct side *sides, const char **found, struct error *error)
+{
+    const char *name;
+    *found = NULL;
+    for (size_t i = 0; (name = judged_metric_name(i)) != NULL; i++) {
+        if (csv_column(&sides[0].table, name) >= 0 && csv_column(&sides[1].table, name) >= 0) {
+            if (*found != NULL) {
+                return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
+                                    "both %s and %s could be the result: say which with --metric", *found, name);
+            }
+            *found = name;
         }
     }
+    return *found != NULL ? STATUS_OK : no_metric(sides, error);
+}
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+#define IS_AMONG(name, names) is_among(name, names, sizeof(names) / sizeof(names)[0])
+
+/* What says under which conditions a run was made is not what came out of it; and a hypothesis is of one quantity. */
+static enum status check_metric(const char *name, const struct side *sides, const struct judged_options *options,
+                                struct error *error)
+{
+    if (IS_AMONG(name, condition_names) || IS_AMONG(name, pair_names) || IS_AMONG(name, date_names) ||
+        IS_AMONG(name, outcome_names) || IS_AMONG(name, counted_names) ||
+        is_among(name, options->by, options->by_count) || is_among(name, options->prefer, options->prefer_count)) {
+        return error_set(error, STATUS_USAGE, "--metric %s: this says how a run was made, not what came out of it",
+                         name);
+    }
+    if (!judged_metric_measures(name, options->quantity)) {
+        return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
+                            options->quantity == JUDGED_KERNEL_SPEED
+                                ? "the hypothesis is of the speed of a kernel, which %s does not measure: times of the "
+                                  "kernel do (kernel_time_us, time_us, ...)"
+                                : "the hypothesis is of the throughput, which %s does not measure: rates of tokens do, "
+                                  "or times of a step or token (tokens_per_s, step_time_ms, itl_ms, tpot_ms, ...)",
+                            name);
+    }
     return STATUS_OK;
+}
+
+static enum status choose_metric(struct side *sides, const struct judged_options *options, struct judged_files *files,
+                                 struct error *error)
+{
+    const char *found = options->metric;
+    enum status status = found == NULL ? find_metric(sides, &found, error) : STATUS_OK;
+    for (int i = 0; i < 2 && status == STATUS_OK; i++) {
+        sides[i].metric = csv_column(&sides[i].table, found);
+        status = sides[i].metric < 0
+                     ? error_set_at(error, STATUS_BAD_DATA, sides[i].path, 1, 0, "there is no column %s", found)
+                     : STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = check_metric(found, sides, options, error);
+    }
+    if (status == STATUS_OK) {
+        files->is_time = judged_metric_is_time(found);
+        (void)snprintf(files->metric, sizeof files->metric, "%s", found);
+    }
+    return status;
 }
 
 static enum status take_column(struct side *sides, const char *name, bool must_be_there, struct judged_files *files,
@@ -294,6 +298,11 @@ static enum status read_row(const struct side *side, size_t index, bool is_varia
     if (!(value > 0)) {
         return error_set_at(error, STATUS_BAD_DATA, side->path, table->lines[index], 0, "%s must be above 0, got %s",
                             files->metric, csv_cell(table, index, (size_t)side->metric));
+    }
+    if (value < VALUE_LEAST || value > VALUE_MOST) {
+        return error_set_at(error, STATUS_BAD_DATA, side->path, table->lines[index], 0,
+                            "%s of %s: nothing that is measured is outside of %g to %g", files->metric,
+                            csv_cell(table, index, (size_t)side->metric), VALUE_LEAST, VALUE_MOST);
     }
     row->value = files->is_time ? 1 / value : value;
     row->rounding = last_digit(csv_cell(table, index, (size_t)side->metric)) / sqrt(12) / value;
@@ -487,6 +496,25 @@ static enum status add_condition(struct judged_files *files, struct row *base, s
     return status;
 }
 
+/* Results of one condition so far apart are no effect and no noise. */
+static enum status check_apart(const struct row *rows, size_t count, const struct judged_files *files,
+                               const struct side *sides, struct error *error)
+{
+    for (size_t i = 1; i < count; i++) {
+        const double apart = rows[i].value / rows[0].value;
+        if (apart > APART_MOST || apart < 1 / APART_MOST) {
+            const struct side *side = &sides[rows[i].is_variant ? 1 : 0], *first = &sides[rows[0].is_variant ? 1 : 0];
+            return error_set_at(error, STATUS_BAD_DATA, side->path, side->table.lines[rows[i].order], 0,
+                                "%s of %.60s, and %.60s in line %u of %.150s at the same condition: more than a factor "
+                                "of %g apart",
+                                files->metric, csv_cell(&side->table, rows[i].order, (size_t)side->metric),
+                                csv_cell(&first->table, rows[0].order, (size_t)first->metric),
+                                first->table.lines[rows[0].order], first->path, APART_MOST);
+        }
+    }
+    return STATUS_OK;
+}
+
 static void keep_dates(struct judged_files *files, const struct row_list *rows)
 {
     files->oldest = (double)NAN;
@@ -512,7 +540,10 @@ static enum status group_rows(struct judged_files *files, struct row_list *rows,
             continue;
         }
         struct row *base = &rows->items[first];
-        status = add_condition(files, base, base_count, variant_count, sides, error);
+        status = check_apart(base, end - first, files, sides, error);
+        if (status == STATUS_OK) {
+            status = add_condition(files, base, base_count, variant_count, sides, error);
+        }
         if (status == STATUS_OK) {
             struct judged_condition *condition = &files->conditions[files->count - 1];
             condition->base = files->storage + used;
@@ -545,7 +576,7 @@ static enum status open_side(const char *path, struct side *side, struct error *
 static enum status read_sides(struct side *sides, const struct judged_options *options, struct judged_files *files,
                               struct row_list *rows, struct error *error)
 {
-    enum status status = choose_metric(sides, options->metric, files, error);
+    enum status status = choose_metric(sides, options, files, error);
     if (status == STATUS_OK) {
         status = choose_conditions(sides, options, files, error);
     }

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "calibrate/experiment/effect_judge.h"
+#include "calibrate/experiment/judged_metric.h"
 
 enum {
     JUDGED_CONDITIONS_MAX = 4096,
@@ -20,6 +21,7 @@ struct judged_options {
     const char *const
         *prefer; /* names that may be conditions when by_count is 0: a scenario's workload; may be empty */
     size_t prefer_count;
+    enum judged_quantity quantity; /* what the result must measure */
 };
 
 struct judged_condition {
@@ -47,8 +49,9 @@ struct judged_files {
     double *storage;
 };
 
-/* Reads both files. STATUS_BAD_DATA with the place: no result column, or two of them; a result that is no number or
- * not above 0; no condition in common; pairs that are none. Release with judged_files_release. */
+/* Reads both files. STATUS_BAD_DATA with the place: no result column, or two of them, or one that does not measure
+ * the quantity; a result that is no number, not above 0, or nothing that can be measured; no condition in common; pairs
+ * that are none. STATUS_USAGE: the metric is a column of conditions. Release with judged_files_release. */
 MUST_CHECK enum status judged_files_read(const char *base_path, const char *variant_path,
                                          const struct judged_options *options, struct judged_files *files,
                                          struct error *error);

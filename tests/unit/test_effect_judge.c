@@ -158,6 +158,24 @@ START_TEST(reverts)
 }
 END_TEST
 
+/* Two runs of much noise at a high level: no number holds the interval, and an end that is told says enough. */
+START_TEST(what_is_told_is_finite)
+{
+    const double base[] = {1, 2000}, variant[] = {1000, 1};
+    for (int is_paired = 0; is_paired < 2; is_paired++) {
+        const struct effect_samples samples = {base, variant, 2, 2, is_paired, 0};
+        struct effect_verdict verdict;
+        reset();
+        options.level = 0.9999;
+        ck_assert_int_eq(effect_judge(&samples, 1, &options, &verdict, &error), STATUS_OK);
+        ck_assert(isfinite(verdict.high) && verdict.high > 1e8 && verdict.low > 0 && verdict.low < 1e-8);
+        ck_assert(isfinite(verdict.smallest_effect) && verdict.smallest_effect > 1e8);
+        ck_assert(verdict.low < verdict.ratio && verdict.ratio < verdict.high);
+        ck_assert_int_eq(verdict.outcome, EFFECT_INCONCLUSIVE);
+    }
+}
+END_TEST
+
 START_TEST(wrong_input)
 {
     const double one = 1, zero = 0, bad = (double)NAN;
@@ -312,6 +330,7 @@ Suite *suite_effect_judge(void)
     tcase_add_test(tcase, repeats_elsewhere_give_the_noise);
     tcase_add_test(tcase, holm_is_monotone);
     tcase_add_test(tcase, reverts);
+    tcase_add_test(tcase, what_is_told_is_finite);
     tcase_add_test(tcase, wrong_input);
     tcase_add_test(tcase, no_effect_is_seldom_called_one);
     tcase_add_test(tcase, uneven_and_rounded_runs);

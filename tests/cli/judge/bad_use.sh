@@ -29,7 +29,7 @@ try judge a.csv a2.csv --claim bigger
 try judge a.csv a2.csv --by tokens
 try judge a.csv a2.csv --hypothesis 1
 ls ledger.sqlite 2> /dev/null
-try hypothesis "raises" --scenario dsv4-flash-sparse-decode --change num_warps=8 --concurrency 1 | head -n 1 | cut -c 1-12
+try hypothesis "raises throughput" --scenario dsv4-flash-sparse-decode --change num_warps=8 --concurrency 1 | head -n 1 | cut -c 1-12
 try judge a.csv a2.csv --hypothesis 7
 try judge a.csv a.csv --power
 echo "-- the same file twice; options of the other form"
@@ -44,7 +44,7 @@ try hypothesis "" --claim raises --scenario dsv4-flash-sparse-decode --change nu
 try hypothesis "  " --claim raises --scenario dsv4-flash-sparse-decode --change num_warps=8
 try hypothesis "it rises" --scenario dsv4-flash-sparse-decode --change num_warps=8
 try hypothesis "raises" --change num_warps=8
-try hypothesis "raises" --scenario dsv4-flash-sparse-decode
+try hypothesis "raises throughput" --scenario dsv4-flash-sparse-decode
 try ledger show 7
 try ledger nonsense
 try ledger lst --ledger none.sqlite

@@ -13,7 +13,7 @@ printf 'tokens,concurrency,tok_s\n96,8,150\n' > variant.csv
 "$OCCAM" ledger export --table verdict --format json | grep '"prediction"'
 printf 'heads,tok_s\n8,281\n' > base.csv
 printf 'heads,tok_s\n8,230\n' > variant.csv
-"$OCCAM" judge base.csv variant.csv --hypothesis 1 --format json | grep -E 'covers'
+"$OCCAM" judge base.csv variant.csv --hypothesis 1
 printf 'concurrency,tok_s,date\n8,281,2020-01-01 00:00\n' > base.csv
 printf 'concurrency,tok_s,date\n8,230,2020-01-01T00:05:00+02:00\n' > variant.csv
 "$OCCAM" judge base.csv variant.csv --hypothesis 1 --format json | grep -E 'covers|older'
