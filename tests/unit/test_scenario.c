@@ -428,7 +428,10 @@ END_TEST
 START_TEST(values_that_no_kernel_can_have_are_a_verdict)
 {
     static const char *const bad[] = {"a=-3", "a=0", "a=0.25", "a=1e300"};
-    open_text(HEAD "workload: {a: 5}\n" KERNEL);
+    open_text(HEAD "workload: {a: [5, -3], b: 5}\n" KERNEL);
+    struct error refused = {0};
+    ck_assert_int_eq(scenario_set_value(scenario, "b=-3", true, values, &refused), STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(refused.text, "nothing that the scenario lists for it is below 0"));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         enum config_verdict verdict = CONFIG_OK;
         size_t constraint;
