@@ -142,19 +142,19 @@ static enum status ask_for_claim(const struct statement_reading *reading, struct
 /* An option that says the opposite of the sentence: one of the two is a mistake. */
 static enum status check_claim(const struct statement_reading *reading, enum effect_claim claim, struct error *error)
 {
-    if (reading->meaning == STATEMENT_CLEAR && reading->claim != claim) {
+    if (!statement_claim_contradicts(reading, claim)) {
+        return STATUS_OK;
+    }
+    if (reading->meaning == STATEMENT_CLEAR) {
         return error_set(error, STATUS_USAGE,
                          "--claim %s contradicts the statement, which says that the speed %s: leave out --claim, or "
                          "say it in other words",
                          effect_claim_name(claim), reading->claim == EFFECT_RAISES ? "rises" : "falls");
     }
-    if (reading->meaning == STATEMENT_NEGATED && reading->denied == claim && claim != EFFECT_CHANGES) {
-        return error_set(error, STATUS_USAGE,
-                         "--claim %s contradicts the statement, which says \"%s\" to just that: correct --claim, or "
-                         "say it in other words",
-                         effect_claim_name(claim), reading->word);
-    }
-    return STATUS_OK;
+    return error_set(error, STATUS_USAGE,
+                     "--claim %s contradicts the statement, which says \"%s\" to just that: correct --claim, or "
+                     "say it in other words",
+                     effect_claim_name(claim), reading->word);
 }
 
 static enum status settle_claim(const char *statement, const struct hypothesis_options *options,

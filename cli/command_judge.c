@@ -8,6 +8,7 @@
 
 #include "base/text_buffer.h"
 #include "calibrate/experiment/judged_dates.h"
+#include "calibrate/experiment/statement_claim.h"
 #include "cli/command.h"
 #include "cli/experiment_texts.h"
 #include "cli/judge.h"
@@ -15,6 +16,7 @@
 
 enum {
     BY_MAX = JUDGED_COLUMNS_MAX,
+    SETTINGS_MAX = 64,
     MARGIN_PERCENT = 2
 };
 
@@ -132,13 +134,12 @@ static size_t split_names(char *text, const char **names)
     return count;
 }
 
-/* Names of the workload in which a kernel was predicted: columns of these names are conditions. */
+/* Names of the workload in which a kernel was predicted, or of the load of a server: columns of these names are
+ * conditions. */
 static size_t workload_names(const struct frozen_hypothesis *hypothesis, char *text, size_t size, const char **names)
 {
     size_t count = 0;
-    (void)snprintf(text, size, "%s",
-                   hypothesis->is_of_kernel && hypothesis->prediction_count > 0 ? hypothesis->predictions[0].condition
-                                                                                : "");
+    (void)snprintf(text, size, "%s", hypothesis->prediction_count > 0 ? hypothesis->predictions[0].condition : "");
     for (char *at = text; *at != '\0' && count < BY_MAX; at += *at == ' ') {
         names[count++] = at;
         at += strcspn(at, "=");
@@ -150,12 +151,54 @@ static size_t workload_names(const struct frozen_hypothesis *hypothesis, char *t
     return count;
 }
 
+/* The number that "a=1 b=2" gives to the name; NaN: none. */
+static double value_in(const char *config, const char *name, size_t length)
+{
+    double value;
+    for (const char *at = config; *at != '\0'; at += *at == ' ') {
+        const size_t part = strcspn(at, " ");
+        char number[64];
+        if (length < part && strncmp(at, name, length) == 0 && at[length] == '=') {
+            (void)snprintf(number, sizeof number, "%.*s", (int)(part - length - 1), at + length + 1);
+            return number_parse(number, &value) == STATUS_OK ? value : (double)NAN;
+        }
+        at += part;
+    }
+    return (double)NAN;
+}
+
+/* What columns named as the changed knobs must hold; after a revert both sides hold the base's. */
+static size_t list_settings(const struct frozen_hypothesis *hypothesis, bool is_revert,
+                            struct judged_setting settings[SETTINGS_MAX])
+{
+    size_t count = 0;
+    for (const char *at = hypothesis->changes; *at != '\0' && count < SETTINGS_MAX; at += *at == ' ') {
+        const size_t name = strcspn(at, "= ");
+        struct judged_setting *setting = &settings[count];
+        if (at[name] == '=' && name < sizeof setting->name) {
+            (void)snprintf(setting->name, sizeof setting->name, "%.*s", (int)name, at);
+            setting->base = value_in(hypothesis->base_config, at, name);
+            setting->variant = is_revert ? setting->base : value_in(hypothesis->changes, at, name);
+            count++;
+        }
+        at += strcspn(at, " ");
+    }
+    return count;
+}
+
 static enum status read_files(const struct judge_options *options, struct judgement *judgement, struct error *error)
 {
     char by[512] = "", workload[CONDITION_TEXT_MAX];
     const char *names[BY_MAX], *preferred[BY_MAX];
     struct judged_options judged = {.metric = options->metric};
+    struct judged_setting settings[SETTINGS_MAX];
     if (judgement->hypothesis != NULL) {
+        judged.settings = settings;
+        judged.setting_count = list_settings(judgement->hypothesis, options->revert, settings);
+        judged.load = judgement->hypothesis->prediction_count == 1 && !judgement->hypothesis->is_of_kernel &&
+                              judgement->hypothesis->predictions[0].concurrency > 0
+                          ? judgement->hypothesis->predictions[0].concurrency
+                          : 0;
         judged.quantity = judgement->hypothesis->is_of_kernel ? JUDGED_KERNEL_SPEED : JUDGED_THROUGHPUT;
         judged.prefer = preferred;
         judged.prefer_count = workload_names(judgement->hypothesis, workload, sizeof workload, preferred);
@@ -178,16 +221,30 @@ static enum status read_files(const struct judge_options *options, struct judgem
     return judged_files_read(judgement->base_path, judgement->variant_path, &judged, &judgement->files, error);
 }
 
-/* The number of that name in the condition; "concurrency" is every file's word for it. NaN: there is none. */
-static double condition_number(const struct judged_files *files, const struct judged_condition *condition,
-                               const char *name)
+/* The column that tells the load: by the scenario's name of it, by a usual one, or the only one of numbers that --by
+ * names. -1: none. */
+static long load_column(const struct judged_files *files, const char *variable, bool has_by)
 {
-    for (size_t i = 0; i < files->column_count; i++) {
-        if (strcmp(files->columns[i], name) == 0 || strcmp(files->columns[i], "concurrency") == 0) {
-            return condition->numbers[i];
+    long lone = -1;
+    for (size_t n = 0; n <= JUDGED_LOAD_NAMES; n++) {
+        const char *name = n == 0 ? variable : judged_load_names[n - 1];
+        for (size_t i = 0; i < files->column_count; i++) {
+            if (strcmp(files->columns[i], name) == 0) {
+                return (long)i;
+            }
         }
     }
-    return (double)NAN;
+    for (size_t i = 0; has_by && i < files->column_count; i++) {
+        bool is_number = true;
+        for (size_t k = 0; k < files->count; k++) {
+            is_number = is_number && !isnan(files->conditions[k].numbers[i]);
+        }
+        if (is_number && lone >= 0) {
+            return -1;
+        }
+        lone = is_number ? (long)i : lone;
+    }
+    return lone;
 }
 
 /* They differ in the way of counting at most. */
@@ -225,16 +282,16 @@ static bool is_workload(const struct judged_files *files, const struct judged_co
     return true;
 }
 
+/* `load`: the column that tells it; -1: none. */
 static const struct frozen_prediction *find_prediction(const struct judgement *judgement,
-                                                       const struct judged_condition *condition)
+                                                       const struct judged_condition *condition, long load)
 {
     const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
     for (size_t k = hypothesis != NULL ? hypothesis->prediction_count : 0; k-- > 0;) {
         const struct frozen_prediction *prediction = &hypothesis->predictions[k];
-        const bool is_it =
-            hypothesis->is_of_kernel
-                ? is_workload(&judgement->files, condition, prediction->condition)
-                : prediction->concurrency == condition_number(&judgement->files, condition, prediction->variable);
+        const bool is_it = hypothesis->is_of_kernel ? is_workload(&judgement->files, condition, prediction->condition)
+                           : load < 0               ? judgement->load_is_taken
+                                                    : prediction->concurrency == condition->numbers[load];
         if (is_it) {
             return prediction;
         }
@@ -253,7 +310,8 @@ static enum status check_conditions(const struct judgement *judgement, struct er
     }
     for (size_t i = 0; i < judgement->files.count; i++) {
         const struct judged_row *row = &judgement->rows[i];
-        const bool is_apart = row->prediction != NULL && first != NULL && hypothesis->is_of_kernel &&
+        const bool is_apart = row->prediction != NULL && first != NULL &&
+                              (hypothesis->is_of_kernel || judgement->load_is_taken) &&
                               !is_same_load(&judgement->files, first, row->condition);
         if (is_apart) {
             return error_set(error, STATUS_BAD_DATA,
@@ -263,27 +321,45 @@ static enum status check_conditions(const struct judgement *judgement, struct er
         first = first == NULL && row->prediction != NULL ? row->condition : first;
     }
     const char *text = judgement->files.conditions[0].text;
+    if (first == NULL && judgement->load < 0 && !hypothesis->is_of_kernel) {
+        struct text_buffer names = {0};
+        for (size_t i = 0; i < JUDGED_LOAD_NAMES; i++) {
+            text_buffer_append_format(&names, "%s%s", i > 0 ? ", " : "", judged_load_names[i]);
+        }
+        (void)error_set(error, STATUS_BAD_DATA,
+                        "%.150s: hypothesis %lld was frozen for %.100s%s, and no column that both files have tells the "
+                        "load (%s; another with --by)",
+                        judgement->variant_path, (long long)hypothesis->id, hypothesis->predictions[0].condition,
+                        hypothesis->prediction_count > 1 ? ", ..." : "", names.text != NULL ? names.text : "");
+        text_buffer_release(&names);
+        return STATUS_BAD_DATA;
+    }
     return first != NULL
                ? STATUS_OK
                : error_set(error, STATUS_BAD_DATA,
                            "%.150s: hypothesis %lld was frozen for %.100s%s, and no row is of that: %.100s%s",
                            judgement->variant_path, (long long)hypothesis->id, hypothesis->predictions[0].condition,
                            hypothesis->prediction_count > 1 ? ", ..." : "",
-                           text[0] != '\0' ? text : "no column tells the load",
+                           text[0] != '\0' ? text : "no column tells the conditions",
                            judgement->files.count > 1 ? ", ..." : "");
 }
 
 /* The prediction that was frozen for the condition; data that are older than it do not test it. */
-static void match_predictions(struct judgement *judgement)
+static void match_predictions(struct judgement *judgement, bool has_by)
 {
     const struct frozen_hypothesis *hypothesis = judgement->hypothesis;
     double frozen = (double)NAN;
     judgement->data_is_older =
         hypothesis != NULL && judged_date_parse(hypothesis->created, &frozen) && judgement->files.oldest < frozen;
+    const bool has_one = hypothesis != NULL && hypothesis->prediction_count == 1 && !hypothesis->is_of_kernel;
+    judgement->load = hypothesis == NULL || hypothesis->is_of_kernel || hypothesis->prediction_count == 0
+                          ? -1
+                          : load_column(&judgement->files, hypothesis->predictions[0].variable, has_by);
+    judgement->load_is_taken = has_one && judgement->load < 0 && !judgement->options.is_revert;
     for (size_t i = 0; i < judgement->files.count; i++) {
         struct judged_row *row = &judgement->rows[i];
         *row = (struct judged_row){&judgement->files.conditions[i], &judgement->verdicts[i], NULL, -1};
-        row->prediction = find_prediction(judgement, row->condition);
+        row->prediction = find_prediction(judgement, row->condition, judgement->load);
         const bool counts = row->prediction != NULL && isfinite(row->prediction->low) && !judgement->data_is_older &&
                             !judgement->options.is_revert;
         row->covered =
@@ -341,10 +417,29 @@ static enum status decide(const struct judge_options *options, struct judgement 
     if (status == STATUS_OK) {
         judgement->together = effect_judge_together(judgement->verdicts, count, options->revert);
         weigh_counting(judgement);
-        match_predictions(judgement);
+        match_predictions(judgement, options->by != NULL);
         status = check_conditions(judgement, error);
     }
     return status;
+}
+
+/* Ledgers of an earlier version hold claims that were misread. */
+static bool says_otherwise(const struct frozen_hypothesis *hypothesis)
+{
+    char changes[sizeof hypothesis->changes];
+    const char *parts[SETTINGS_MAX];
+    size_t count = 0;
+    struct statement_reading reading;
+    (void)snprintf(changes, sizeof changes, "%s", hypothesis->changes);
+    for (char *at = changes; *at != '\0' && count < SETTINGS_MAX;) {
+        parts[count++] = at;
+        at += strcspn(at, " ");
+        if (*at == ' ') {
+            *at++ = '\0';
+        }
+    }
+    statement_claim_read(hypothesis->statement, parts, count, &reading);
+    return statement_claim_contradicts(&reading, hypothesis->claim);
 }
 
 static void name_claim(struct judgement *judgement, char *out, size_t out_size)
@@ -379,6 +474,7 @@ static enum status judge(const struct judge_options *options, struct judgement *
         status = decide(options, judgement, error);
     }
     if (status == STATUS_OK) {
+        judgement->says_otherwise = judgement->hypothesis != NULL && says_otherwise(judgement->hypothesis);
         name_claim(judgement, claim, claim_size);
     }
     if (status == STATUS_OK && judgement->hypothesis != NULL && judgement->together == EFFECT_REFUTED) {

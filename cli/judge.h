@@ -25,9 +25,12 @@ struct judgement {
     struct judged_row *rows;         /* owned, files.count */
     enum effect_outcome together;
     struct frozen_hypothesis *hypothesis; /* owned; NULL: none */
-    bool data_is_older;                   /* rows carry dates before the freeze: the prediction proves nothing */
-    size_t kept_before;                   /* conditions whose results the ledger has already */
+    long load;                            /* column of files that tells it; -1: none */
+    bool load_is_taken;     /* no column tells the load, and the only one that was frozen is taken for it */
+    bool data_is_older;     /* rows carry dates before the freeze: the prediction proves nothing */
+    size_t kept_before;     /* conditions whose results the ledger has already */
     double counting_spread; /* between ways of counting that one file mixes, as a fraction; 0: it mixes none */
+    bool says_otherwise;    /* the statement, as it is read today, than the claim that was frozen */
     const char *claim_text; /* "num_warps=8 raises throughput"; borrowed */
     struct text_buffer closes, leaves_open; /* lines; what the refutation closes, and what it does not */
 };

@@ -99,6 +99,8 @@ void judgement_record(const struct judgement *judgement, struct report *report)
     report_string(report, "pairing", files->pairing);
     report_string(report, "doubt", files->doubt);
     report_number(report, "counting_spread_percent", 100 * judgement->counting_spread);
+    report_bool(report, "load_is_taken", judgement->load_is_taken);
+    report_bool(report, "statement_says_otherwise", judgement->says_otherwise);
     report_bool(report, "data_older_than_prediction", judgement->data_is_older);
     report_begin_array(report, "conditions");
     for (size_t i = 0; i < files->count; i++) {
@@ -263,6 +265,16 @@ static void print_data(const struct judgement *judgement)
         printf("Counting: ways of counting one load differ by %.1f %% among themselves, and the other file does not\n"
                "          say how it counted: less than that says nothing about the change.\n",
                100 * judgement->counting_spread);
+    }
+    if (judgement->load_is_taken) {
+        printf("Load:     no column tells it; the only one that was frozen is taken, %s.\n",
+               judgement->hypothesis->predictions[0].condition);
+    }
+    if (judgement->says_otherwise) {
+        printf(
+            "Note:     the claim was frozen as \"%s\", and the statement reads otherwise today: freeze it anew if it "
+            "is meant.\n",
+            effect_claim_name(judgement->hypothesis->claim));
     }
     if (judgement->data_is_older) {
         printf("Rows are dated before the prediction was frozen (%s): it proves nothing.\n",

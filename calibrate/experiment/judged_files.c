@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/csv.h"
 #include "base/text_buffer.h"
@@ -26,9 +27,13 @@ static const double VALUE_LEAST = 1e-15, VALUE_MOST = 1e21;
 static const double APART_MOST = 1e6;
 
 /* Columns that say under which load a result was taken. */
-static const char *const condition_names[] = {"concurrency",   "C",       "batch", "batch_size",
-                                              "tokens",        "context", "heads", "input_tokens",
-                                              "output_tokens", "isl",     "osl",   "request_rate"};
+static const char *const condition_names[] = {
+    "concurrency", "C",           "max_concurrency", "users",         "clients",
+    "bs",          "batch",       "batch_size",      "num_requests",  "tokens",
+    "context",     "heads",       "input_tokens",    "output_tokens", "isl",
+    "osl",         "request_rate"};
+const char *const judged_load_names[JUDGED_LOAD_NAMES] = {
+    "concurrency", "C", "max_concurrency", "users", "clients", "bs", "batch", "batch_size", "num_requests"};
 static const char *const pair_names[] = {"pair", "round"};
 static const char *const date_names[] = {"date", "timestamp", "time_utc"};
 static const char *const outcome_names[] = {"outcome", "status"};
@@ -190,6 +195,16 @@ static enum status take_column(struct side *sides, const char *name, bool must_b
     return STATUS_OK;
 }
 
+static const struct judged_setting *setting_of(const struct judged_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->setting_count; i++) {
+        if (strcasecmp(options->settings[i].name, name) == 0) {
+            return &options->settings[i];
+        }
+    }
+    return NULL;
+}
+
 /* Rows of one condition of `side` that differ in a column of conditions which the other file lacks are no repeats. */
 static enum status check_lone_column(const struct side *side, const struct side *other, const char *name,
                                      const struct judged_files *files, struct error *error)
@@ -224,6 +239,28 @@ static enum status check_lone_column(const struct side *side, const struct side 
     return STATUS_OK;
 }
 
+/* A load that one file alone tells, where the hypothesis is of one. */
+static enum status check_lone_load(const struct side *side, const struct side *other, double load, struct error *error)
+{
+    for (size_t i = 0; i < JUDGED_LOAD_NAMES && load > 0; i++) {
+        const long column = csv_column(&side->table, judged_load_names[i]);
+        if (column < 0 || csv_column(&other->table, judged_load_names[i]) >= 0) {
+            continue;
+        }
+        for (size_t row = 0; row < side->table.row_count; row++) {
+            const char *cell = csv_cell(&side->table, row, (size_t)column);
+            double value;
+            if (number_parse(cell, &value) == STATUS_OK && value != load) {
+                char number[32];
+                return error_set_at(error, STATUS_BAD_DATA, side->path, side->table.lines[row], 0,
+                                    "%s of %.30s: the hypothesis was frozen for %s", judged_load_names[i], cell,
+                                    number_format(load, number));
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status check_lone_columns(const struct side *sides, const struct judged_files *files, struct error *error)
 {
     enum status status = STATUS_OK;
@@ -245,7 +282,9 @@ static enum status choose_conditions(struct side *sides, const struct judged_opt
     }
     for (size_t i = 0;
          options->by_count == 0 && i < sizeof condition_names / sizeof condition_names[0] && status == STATUS_OK; i++) {
-        status = take_column(sides, condition_names[i], false, files, error);
+        status = setting_of(options, condition_names[i]) == NULL
+                     ? take_column(sides, condition_names[i], false, files, error)
+                     : STATUS_OK;
     }
     return status == STATUS_OK && options->by_count == 0 ? check_lone_columns(sides, files, error) : status;
 }
@@ -280,6 +319,30 @@ static double last_digit(const char *text)
 {
     const char *point = strchr(text, '.');
     return strpbrk(text, "eE") != NULL ? 0 : point == NULL ? 1 : pow(10, -(double)strspn(point + 1, "0123456789"));
+}
+
+/* The knob that a hypothesis changes, where a column tells it: files that are swapped, or of another change. */
+static enum status check_settings(const struct side *side, bool is_variant, const struct judged_options *options,
+                                  struct error *error)
+{
+    for (size_t column = 0; column < side->table.column_count; column++) {
+        const struct judged_setting *setting = setting_of(options, side->table.names[column]);
+        for (size_t row = 0; setting != NULL && row < side->table.row_count; row++) {
+            const double wanted = is_variant ? setting->variant : setting->base;
+            const char *cell = csv_cell(&side->table, row, column);
+            double value;
+            if (!has_failed(side, row) && number_parse(cell, &value) == STATUS_OK && !isnan(wanted) &&
+                value != wanted) {
+                char number[32];
+                return error_set_at(
+                    error, STATUS_BAD_DATA, side->path, side->table.lines[row], 0,
+                    "%s=%.30s: of the %s the hypothesis says %s=%s%s", setting->name, cell,
+                    is_variant ? "variant" : "base", setting->name, number_format(wanted, number),
+                    value == (is_variant ? setting->base : setting->variant) ? "; are BASE and VARIANT swapped?" : "");
+            }
+        }
+    }
+    return STATUS_OK;
 }
 
 static enum status read_row(const struct side *side, size_t index, bool is_variant, const char *counted,
@@ -579,6 +642,12 @@ static enum status read_sides(struct side *sides, const struct judged_options *o
     enum status status = choose_metric(sides, options, files, error);
     if (status == STATUS_OK) {
         status = choose_conditions(sides, options, files, error);
+    }
+    for (int i = 0; i < 2 && status == STATUS_OK; i++) {
+        status = check_settings(&sides[i], i == 1, options, error);
+    }
+    for (int i = 0; i < 2 && status == STATUS_OK; i++) {
+        status = check_lone_load(&sides[i], &sides[1 - i], options->load, error);
     }
     for (int i = 0; i < 2 && status == STATUS_OK; i++) {
         status = read_rows(&sides[i], &sides[1 - i], i == 1, files, rows, error);

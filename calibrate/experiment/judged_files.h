@@ -14,6 +14,12 @@ enum {
     JUDGED_COLUMNS_MAX = 16 /* of conditions */
 };
 
+/* A column of that name must hold these values: the changed knob of a hypothesis. NaN: any value. */
+struct judged_setting {
+    char name[64];
+    double base, variant;
+};
+
 struct judged_options {
     const char *metric;    /* column of the result; NULL: the only one of a known name */
     const char *const *by; /* columns of the conditions; by_count 0: those of a known name */
@@ -22,7 +28,16 @@ struct judged_options {
         *prefer; /* names that may be conditions when by_count is 0: a scenario's workload; may be empty */
     size_t prefer_count;
     enum judged_quantity quantity; /* what the result must measure */
+    const struct judged_setting *settings;
+    size_t setting_count;
+    double load; /* that a load which one file alone tells must be; 0: any */
 };
+
+enum {
+    JUDGED_LOAD_NAMES = 9
+};
+/* Names of the column that tells how many requests are served at once. */
+extern const char *const judged_load_names[JUDGED_LOAD_NAMES];
 
 struct judged_condition {
     char text[200];                     /* "concurrency=8 tokens=640"; "" where there is only one */
@@ -51,7 +66,8 @@ struct judged_files {
 
 /* Reads both files. STATUS_BAD_DATA with the place: no result column, or two of them, or one that does not measure
  * the quantity; a result that is no number, not above 0, or nothing that can be measured; no condition in common; pairs
- * that are none. STATUS_USAGE: the metric is a column of conditions. Release with judged_files_release. */
+ * that are none; a column that holds another value than a setting. STATUS_USAGE: the metric is a column of conditions.
+ * Release with judged_files_release. */
 MUST_CHECK enum status judged_files_read(const char *base_path, const char *variant_path,
                                          const struct judged_options *options, struct judged_files *files,
                                          struct error *error);

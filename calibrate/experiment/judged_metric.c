@@ -89,13 +89,28 @@ static bool says_any(const char *name, const char *const *words, size_t count)
 }
 #define SAYS_ANY(name, words) says_any(name, words, sizeof(words) / sizeof(words)[0])
 
+/* "tflops", "gb_s": work per second. Of a kernel the work is fixed, so this is its speed. */
+static bool is_work_per_second(const char *name)
+{
+    static const char *const work[] = {"kflop", "mflop", "gflop", "tflop", "pflop"},
+                             *const bytes[] = {"mb_s",     "gb_s",      "tb_s",       "mib_s",
+                                               "gib_s",    "tib_s",     "mb_per_s",   "gb_per_s",
+                                               "tb_per_s", "mib_per_s", "gib_per_s",  "tib_per_s",
+                                               "flop_s",   "flops_s",   "flop_per_s", "flops_per_s"};
+    const size_t length = strlen(name);
+    return SAYS_ANY(name, bytes) || (SAYS_ANY(name, work) && length > 0 && (name[length - 1] | 0x20) == 's');
+}
+
 bool judged_metric_measures(const char *name, enum judged_quantity quantity)
 {
-    static const char *const of_server[] = {"tok", "throughput", "goodput", "tps",  "qps",  "rps",
+    static const char *const of_server[] = {"tok", "throughput", "goodput", "tput", "tps",  "qps", "rps",
                                             "req", "step",       "itl",     "tpot", "ttft", "e2e"},
-                             *const of_first[] = {"first", "ttft", "e2e"}; /* the prompt's time is in them */
-    const bool is_of_server = SAYS_ANY(name, of_server);
-    return quantity == JUDGED_THROUGHPUT     ? is_of_server && !SAYS_ANY(name, of_first)
-           : quantity == JUDGED_KERNEL_SPEED ? judged_metric_is_time(name) && !is_of_server
+                             *const of_else[] = {"first", "ttft", "e2e", /* the prompt's time is in them */
+                                                 "goodput"},             /* counts what met a goal only */
+                                 *const decode[] = {"decode"}, *const kernel[] = {"kernel"};
+    const bool is_of_server = SAYS_ANY(name, of_server), is_time = judged_metric_is_time(name),
+               is_of_decode = is_time && SAYS_ANY(name, decode) && !SAYS_ANY(name, kernel);
+    return quantity == JUDGED_THROUGHPUT     ? (is_of_server || is_of_decode) && !SAYS_ANY(name, of_else)
+           : quantity == JUDGED_KERNEL_SPEED ? (is_time || is_work_per_second(name)) && !is_of_server
                                              : true;
 }

@@ -10,7 +10,7 @@
 enum judged_quantity {
     JUDGED_ANY,
     JUDGED_THROUGHPUT,  /* of the server: rates of tokens or requests; times of a step or of a token behind the first */
-    JUDGED_KERNEL_SPEED /* times of the kernel */
+    JUDGED_KERNEL_SPEED /* times of the kernel; its work per second */
 };
 
 /* Known names of results; NULL behind the last. Static. */

@@ -530,3 +530,9 @@ void statement_claim_read(const char *statement, const char *const *changes, siz
     }
     conclude(&sentence, ups, downs, denied, denial, sentence.count == WORDS_MAX ? 0 : unclear, reading);
 }
+
+bool statement_claim_contradicts(const struct statement_reading *reading, enum effect_claim claim)
+{
+    return (reading->meaning == STATEMENT_CLEAR && reading->claim != claim && reading->claim != EFFECT_CHANGES) ||
+           (reading->meaning == STATEMENT_NEGATED && reading->denied == claim && claim != EFFECT_CHANGES);
+}

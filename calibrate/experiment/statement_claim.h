@@ -4,6 +4,7 @@
 #ifndef OCCAM_CALIBRATE_EXPERIMENT_STATEMENT_CLAIM_H
 #define OCCAM_CALIBRATE_EXPERIMENT_STATEMENT_CLAIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/experiment/effect_judge.h"
@@ -17,7 +18,7 @@ enum statement_meaning {
 };
 struct statement_reading {
     enum statement_meaning meaning;
-    enum effect_claim claim;  /* of STATEMENT_CLEAR: EFFECT_RAISES or EFFECT_LOWERS, of the speed */
+    enum effect_claim claim;  /* of STATEMENT_CLEAR, of the speed */
     enum effect_claim denied; /* of STATEMENT_NEGATED: what is denied; EFFECT_CHANGES where that is not clear */
     char word[48];            /* of STATEMENT_NEGATED and STATEMENT_UNCLEAR: the word that makes it so */
 };
@@ -25,5 +26,7 @@ struct statement_reading {
 /* `changes`: "num_warps=8", what the hypothesis changes: a sentence about another value of the same knob is unclear. */
 void statement_claim_read(const char *statement, const char *const *changes, size_t change_count,
                           struct statement_reading *reading);
+/* The sentence says the opposite of the claim, or denies just that. */
+bool statement_claim_contradicts(const struct statement_reading *reading, enum effect_claim claim);
 
 #endif
