@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text_buffer.h"
 
@@ -78,9 +79,11 @@ static const struct lexicon {
      " the a an its our my this all each every of in decode prefill kernel step mean median average "
      "avg p tail overall total layer layers attention gemm server serving service gpu model inter first end to e "
      "whole single sparse dense peak measured observed inference output input token number count amount generation "
-     "generated user wall steady "},
+     "generated user wall steady execution elapsed running "},
     {WORD_LINK, " is are be been was were will would should shall can could may might must gets get getting becomes "
                 "become goes go going comes come makes make takes take taking took needs need it they at by for on "
+                "bring brings brought bringing drive drives drove driven driving pull pulls pulled perform performs "
+                "performed performing "
                 "under with much slightly "
                 "significantly clearly noticeably far bit about roughly even still also percent fold x if only most "
                 "there everywhere here again through via across within between during after due thanks "},
@@ -186,6 +189,10 @@ static size_t take_word(struct sentence *sentence, const char *text, const char 
         append(sentence, WORD_DENIAL, "-", 1); /* "by -5 %" turns the sentence round */
         return *at == '-' ? 1 : 3;
     }
+    if (*at == '+' && begins && isdigit((unsigned char)at[1 + strspn(at + 1, " ")])) {
+        append(sentence, WORD_UP, "+", 1);
+        return 1;
+    }
     if (isdigit((unsigned char)*at)) {
         length = strspn(at, "0123456789.,");
         length -= strchr(".,", at[length - 1]) != NULL;
@@ -214,6 +221,16 @@ static enum word_kind at_index(const struct sentence *sentence, size_t i)
     return i < sentence->count ? sentence->words[i].kind : WORD_BREAK;
 }
 
+static bool is_direction(enum word_kind kind)
+{
+    return kind >= WORD_UP && kind <= WORD_LOSE;
+}
+
+static bool is_quantity(enum word_kind kind)
+{
+    return kind == WORD_RATE || kind == WORD_TIME;
+}
+
 /* "tokens per second" is one rate, "3 ms" a time, "2 times" a number; an "s" alone is nothing. */
 static void join_units(struct sentence *sentence)
 {
@@ -239,17 +256,59 @@ static void join_units(struct sentence *sentence)
     }
 }
 
-/* "speeds up", "slows down", "up to", "more than 5 %", "time to first token". */
+/* "slows the kernel down", "pushes throughput up": the up or down of the verb at i; count: it has none. */
+static size_t particle_of(const struct sentence *sentence, size_t i, bool over_quantity)
+{
+    for (size_t k = i + 1; k < sentence->count; k++) {
+        const struct word *word = &sentence->words[k];
+        if (strcmp(word->text, "up") == 0 || strcmp(word->text, "down") == 0) {
+            const bool is_up_to = k + 1 < sentence->count && strcmp(word[1].text, "to") == 0 && word->text[0] == 'u';
+            return is_up_to ? sentence->count : k;
+        }
+        if (word->kind != WORD_FILLER && strcmp(word->text, "it") != 0 && strcmp(word->text, "them") != 0 &&
+            !(over_quantity && is_quantity(word->kind))) {
+            break;
+        }
+    }
+    return sentence->count;
+}
+
+/* "speeds it up", "slows down", "pushes latency down", "throughput +5 %". */
+static void join_particles(struct sentence *sentence)
+{
+    struct word *words = sentence->words;
+    for (size_t i = 0; i < sentence->count; i++) {
+        const bool is_speed = strncmp(words[i].text, "speed", 5) == 0 || strcmp(words[i].text, "sped") == 0,
+                   is_slow = strncmp(words[i].text, "slow", 4) == 0, is_push = strncmp(words[i].text, "push", 4) == 0;
+        const size_t particle = is_speed || is_slow || is_push ? particle_of(sentence, i, is_push) : sentence->count;
+        if (strcmp(words[i].text, "+") == 0 && !is_quantity(i > 0 ? words[i - 1].kind : WORD_BREAK) &&
+            !is_quantity(at_index(sentence, i + 2))) {
+            words[i].kind = WORD_FILLER; /* "is faster by +5 %" */
+        }
+        if (particle == sentence->count) {
+            continue;
+        }
+        if (is_push) {
+            words[i].kind = WORD_LINK;
+        } else if (is_speed == (words[particle].text[0] == 'u')) {
+            words[i].kind = is_speed ? WORD_GOOD : words[i].kind;
+            words[particle].kind = WORD_FILLER;
+        }
+    }
+}
+
+/* "up to", "more than 5 %", "compared to", "wall clock". */
 static void join_phrases(struct sentence *sentence)
 {
     struct word *words = sentence->words;
     for (size_t i = 0; i + 1 < sentence->count; i++) {
         const char *word = words[i].text, *next = words[i + 1].text;
-        const bool is_up = strcmp(next, "up") == 0, is_down = strcmp(next, "down") == 0;
-        if (is_up && (strncmp(word, "speed", 5) == 0 || strcmp(word, "sped") == 0)) {
-            words[i].kind = WORD_GOOD;
-            words[i + 1].kind = WORD_FILLER;
-        } else if (is_down && strncmp(word, "slow", 4) == 0) {
+        const bool is_to = strcmp(next, "to") == 0;
+        if (((strcmp(word, "compared") == 0 || strcmp(word, "comparison") == 0) && (is_to || !strcmp(next, "with"))) ||
+            (strcmp(word, "relative") == 0 && is_to)) {
+            words[i].kind = WORD_THAN;
+            words[i + 1] = (struct word){WORD_FILLER, "with"};
+        } else if (strcmp(word, "wall") == 0 && strcmp(next, "clock") == 0) {
             words[i + 1].kind = WORD_FILLER;
         } else if (strcmp(word, "up") == 0 && strcmp(next, "to") == 0) {
             words[i].kind = WORD_LINK;
@@ -269,21 +328,12 @@ static void split(const char *statement, struct sentence *sentence)
         at += isspace((unsigned char)*at) ? 1 : take_word(sentence, statement, at);
     }
     join_units(sentence);
+    join_particles(sentence);
     join_phrases(sentence);
 }
 
 /* ---- directions -----------------------------------------------------------------------------------------------------
  */
-
-static bool is_direction(enum word_kind kind)
-{
-    return kind >= WORD_UP && kind <= WORD_LOSE;
-}
-
-static bool is_quantity(enum word_kind kind)
-{
-    return kind == WORD_RATE || kind == WORD_TIME;
-}
 
 /* What stands behind the word at i, *at: a quantity, a thing, an unknown word, or what ends its part of the sentence.
  */
@@ -434,14 +484,82 @@ static bool is_compared_with(const struct sentence *sentence, size_t i)
 {
     while (i-- > 0) {
         const enum word_kind kind = sentence->words[i].kind;
-        if (kind == WORD_THAN || strcmp(sentence->words[i].text, "to") == 0) {
+        if (kind == WORD_THAN) {
             return true;
+        }
+        if (strcmp(sentence->words[i].text, "to") == 0) { /* "from 4 to 8" */
+            return false;
         }
         if (kind != WORD_FILLER && kind != WORD_NUMBER && kind != WORD_LINK) {
             return false;
         }
     }
     return false;
+}
+
+/* Of "8", "eight". */
+static bool number_of(const char *text, double *number)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"zero", 0}, {"one", 1},     {"two", 2},     {"three", 3},    {"four", 4},
+                 {"five", 5}, {"six", 6},     {"seven", 7},   {"eight", 8},    {"nine", 9},
+                 {"ten", 10}, {"eleven", 11}, {"twelve", 12}, {"sixteen", 16}, {"twenty", 20}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].word, text) == 0) {
+            *number = words[i].value;
+            return true;
+        }
+    }
+    return isdigit((unsigned char)text[0]) && number_parse(text, number) == STATUS_OK;
+}
+
+/* "warp" and "warps" are of num_warps. */
+static bool names_knob(const char *word, const char *change)
+{
+    static const char no_noun[] = " num max min size count per target ";
+    const size_t name = strcspn(change, "="), length = strlen(word),
+                 stem = length - (word[length - (length > 0)] == 's');
+    for (size_t at = 0; at < name && stem > 2; at++) {
+        size_t part = strcspn(change + at, "_=");
+        const bool is_it = part >= stem && part <= stem + 1 && strncasecmp(change + at, word, stem) == 0 &&
+                           (part == stem || tolower((unsigned char)change[at + stem]) == 's');
+        if (is_it) {
+            return !list_has(no_noun, word);
+        }
+        at += part;
+    }
+    return false;
+}
+
+enum value_named {
+    VALUE_NONE,
+    VALUE_CHANGED,
+    VALUE_OTHER
+};
+
+/* "four warps", "num_warps of 4": the value of a changed knob at i. */
+static enum value_named value_at(const struct sentence *sentence, size_t i, const char *const *changes, size_t count)
+{
+    const struct word *words = sentence->words;
+    const char *noun = i + 1 < sentence->count ? words[i + 1].text : "", *before = "";
+    double number, value;
+    enum value_named named = VALUE_NONE;
+    if (words[i].kind == WORD_ASSIGNMENT || !number_of(words[i].text, &number)) {
+        return VALUE_NONE;
+    }
+    if (i > 1 && (strcmp(words[i - 1].text, "of") == 0 || strcmp(words[i - 1].text, "to") == 0)) {
+        before = words[i - 2].text;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const char *equals = strchr(changes[k], '=');
+        if (equals != NULL && number_parse(equals + 1, &value) == STATUS_OK &&
+            (names_knob(noun, changes[k]) || names_knob(before, changes[k]))) {
+            named = value == number || named == VALUE_CHANGED ? VALUE_CHANGED : VALUE_OTHER;
+        }
+    }
+    return named;
 }
 
 /* The word that speaks of another configuration than the changed one as the one that is faster or slower; count: none.
@@ -458,6 +576,18 @@ static size_t other_subject(const struct sentence *sentence, const char *const *
                 return i;
             }
             has_variant = has_variant || value != NULL;
+        }
+        const bool is_compared = is_compared_with(sentence, i);
+        const enum value_named named = value_at(sentence, i, changes, change_count);
+        if (named == (is_compared ? VALUE_CHANGED : VALUE_OTHER)) { /* "compared to num_warps=8" */
+            return i;
+        }
+        has_variant = has_variant || named == VALUE_CHANGED;
+        if (words[i].kind == WORD_ASSIGNMENT && is_compared && equals != NULL) {
+            const char *value = value_of_change(words[i].text, changes, change_count);
+            if (value != NULL && values_equal(equals + 1, value)) {
+                return i;
+            }
         }
         has_variant =
             has_variant || (words[i].kind == WORD_NUMBER && is_changed_number(words[i].text, changes, change_count));
@@ -483,6 +613,20 @@ static size_t other_subject(const struct sentence *sentence, const char *const *
 /* ---- the answer -----------------------------------------------------------------------------------------------------
  */
 
+/* "changes throughput": in either direction. */
+static bool claims_change(const struct sentence *sentence)
+{
+    static const char verbs[] = " change changes changed changing alter alters affect affects influence influences ";
+    for (size_t i = 0; i < sentence->count; i++) {
+        size_t at;
+        if (list_has(verbs, sentence->words[i].text) && is_quantity(object_of(sentence, i, &at))) {
+            const enum word_kind beyond = at_index(sentence, at + 1);
+            return beyond != WORD_UNKNOWN && beyond != WORD_THING && !is_quantity(beyond);
+        }
+    }
+    return false;
+}
+
 static void conclude(const struct sentence *sentence, size_t ups, size_t downs, size_t denied, size_t denial,
                      size_t unclear, struct statement_reading *reading)
 {
@@ -499,7 +643,7 @@ static void conclude(const struct sentence *sentence, size_t ups, size_t downs, 
     } else if (unclear < sentence->count) {
         reading->meaning = STATEMENT_UNCLEAR;
     } else if (ups + downs == 0) {
-        reading->meaning = STATEMENT_SILENT;
+        reading->meaning = claims_change(sentence) ? STATEMENT_CLEAR : STATEMENT_SILENT;
     } else if (ups > 0 && downs > 0) {
         reading->meaning = STATEMENT_TWO_WAYS;
     } else {

@@ -97,6 +97,31 @@ START_TEST(faster_in_many_words)
         "improves occupancy, and throughput rises",
         "lowers p99 ITL and TTFT",
         "reduces time-to-first-token",
+        "speeds it up",
+        "speeds the kernel up",
+        "will speed the kernel up by 5 %",
+        "raises throughput compared to num_warps=4",
+        "raises throughput compared with the base",
+        "raises throughput relative to base",
+        "compared to 4 warps the throughput rises",
+        "reduces execution time",
+        "lowers the elapsed time",
+        "reduces wall clock time",
+        "reduces the wall-clock time",
+        "num_warps=8 performs better",
+        "brings ITL down by 5 %",
+        "pushes throughput up",
+        "pushes latency down",
+        "drives throughput up",
+        "throughput +5 %",
+        "+5 % throughput",
+        "is faster by +5 %",
+        "eight warps are faster than four",
+        "8 warps are faster than 4 warps",
+        "going from 4 to 8 warps raises throughput",
+        "going from num_warps=4 to num_warps=8 raises throughput",
+        "with a num_warps of 8 it is faster",
+        "more warps at 96 requests raise throughput",
     };
     CHECK_ALL(statements, STATEMENT_CLEAR, EFFECT_RAISES);
 }
@@ -137,6 +162,16 @@ START_TEST(slower_in_many_words)
         "throughput regression",
         "latency increase of 3 ms",
         "slows the kernel",
+        "num_warps=8 slows the kernel down",
+        "slows it down",
+        "increases execution time",
+        "raises elapsed time",
+        "the wall clock time rises",
+        "performs worse",
+        "drives throughput down",
+        "pushes throughput down",
+        "pushes latency up",
+        "latency +5 %",
     };
     CHECK_ALL(statements, STATEMENT_CLEAR, EFFECT_LOWERS);
 }
@@ -229,6 +264,17 @@ START_TEST(not_clear)
         "low latency hides gaps",
         "hides latency better",
         "higher occupancy hides the gaps",
+        "four warps are faster",
+        "with four warps it is faster",
+        "4 warps is faster",
+        "the 4-warp version is faster",
+        "going back to 4 warps raises throughput",
+        "going from 8 to 4 warps raises throughput",
+        "switching to num_warps=4 raises throughput",
+        "a num_warps of 4 is faster",
+        "raises throughput compared to num_warps=8",
+        "is faster compared to eight warps",
+        "num_warps=4 changes throughput",
     };
     CHECK_ALL(statements, STATEMENT_UNCLEAR, EFFECT_CHANGES);
     ck_assert_str_eq(read("num_warps=4 is slower than num_warps=8").word, "num_warps=4");
@@ -244,13 +290,36 @@ START_TEST(nothing_is_said_of_the_speed)
         "raises occupancy",
         "reduces registers",
         "senkt die Latenz",
-        "changes throughput",
+        "changes occupancy",
+        "changes throughput variance",
         "= / %",
         "window rates of winter",
         "\xc2",
         "throughput",
     };
     CHECK_ALL(statements, STATEMENT_SILENT, EFFECT_CHANGES);
+}
+END_TEST
+
+START_TEST(a_change_in_either_direction)
+{
+    static const char *const statements[] = {"num_warps=8 changes throughput", "changes the step time",
+                                             "affects latency", "will change throughput by 5 %"};
+    CHECK_ALL(statements, STATEMENT_CLEAR, EFFECT_CHANGES);
+    ck_assert_int_eq(read("this change improves throughput").claim, EFFECT_RAISES);
+}
+END_TEST
+
+START_TEST(what_contradicts_a_claim)
+{
+    struct statement_reading reading = read("num_warps=8 lowers latency");
+    ck_assert(statement_claim_contradicts(&reading, EFFECT_LOWERS));
+    ck_assert(!statement_claim_contradicts(&reading, EFFECT_RAISES));
+    reading = read("num_warps=8 changes throughput");
+    ck_assert(!statement_claim_contradicts(&reading, EFFECT_RAISES));
+    reading = read("num_warps=8 is not faster");
+    ck_assert(statement_claim_contradicts(&reading, EFFECT_RAISES));
+    ck_assert(!statement_claim_contradicts(&reading, EFFECT_LOWERS));
 }
 END_TEST
 
@@ -276,6 +345,8 @@ Suite *suite_statement_claim(void)
     tcase_add_test(tcase, two_ways_at_once);
     tcase_add_test(tcase, not_clear);
     tcase_add_test(tcase, nothing_is_said_of_the_speed);
+    tcase_add_test(tcase, a_change_in_either_direction);
+    tcase_add_test(tcase, what_contradicts_a_claim);
     tcase_add_test(tcase, a_sentence_of_any_length);
     suite_add_tcase(suite, tcase);
     return suite;
