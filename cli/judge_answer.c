@@ -272,8 +272,8 @@ static void print_data(const struct judgement *judgement)
     }
     if (judgement->says_otherwise) {
         printf(
-            "Note:     the claim was frozen as \"%s\", and the statement reads otherwise today: freeze it anew if it "
-            "is meant.\n",
+            "Note:     frozen as \"%s\", which the statement contradicts as it is read today; earlier versions misread "
+            "some.\n",
             effect_claim_name(judgement->hypothesis->claim));
     }
     if (judgement->data_is_older) {

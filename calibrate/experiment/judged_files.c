@@ -143,7 +143,7 @@ static enum status check_metric(const char *name, const struct side *sides, cons
         return error_set_at(error, STATUS_BAD_DATA, sides[0].path, 1, 0,
                             options->quantity == JUDGED_KERNEL_SPEED
                                 ? "the hypothesis is of the speed of a kernel, which %s does not measure: times of the "
-                                  "kernel do (kernel_time_us, time_us, ...)"
+                                  "kernel do, or its work per second (kernel_time_us, time_us, tflops, ...)"
                                 : "the hypothesis is of the throughput, which %s does not measure: rates of tokens do, "
                                   "or times of a step or token (tokens_per_s, step_time_ms, itl_ms, tpot_ms, ...)",
                             name);
