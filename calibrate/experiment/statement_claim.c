@@ -539,27 +539,51 @@ enum value_named {
     VALUE_OTHER
 };
 
-/* "four warps", "num_warps of 4": the value of a changed knob at i. */
+/* "num_warps 4", "splits: 4": the whole name of the knob in front of the number at i. */
+static bool follows_name(const struct sentence *sentence, size_t i, const char *change)
+{
+    const struct word *words = sentence->words;
+    const size_t name = strcspn(change, "="), first = strcspn(change, "_=");
+    i -= i > 0 && strcmp(words[i - 1].text, ":") == 0;
+    return i > 0 && names_knob(words[i - 1].text, change) &&
+           (first == name ||
+            (i > 1 && strlen(words[i - 2].text) == first && strncasecmp(words[i - 2].text, change, first) == 0));
+}
+
+/* "four warps", "num_warps of 4", "warps=4": the value of a changed knob at i. */
 static enum value_named value_at(const struct sentence *sentence, size_t i, const char *const *changes, size_t count)
 {
     const struct word *words = sentence->words;
-    const char *noun = i + 1 < sentence->count ? words[i + 1].text : "", *before = "";
+    const char *noun = i + 1 < sentence->count ? words[i + 1].text : "", *before = "", *text = words[i].text;
+    char assigned[LEXEME_SIZE];
     double number, value;
     enum value_named named = VALUE_NONE;
-    if (words[i].kind == WORD_ASSIGNMENT || !number_of(words[i].text, &number)) {
-        return VALUE_NONE;
-    }
-    if (i > 1 && (strcmp(words[i - 1].text, "of") == 0 || strcmp(words[i - 1].text, "to") == 0)) {
+    if (words[i].kind == WORD_ASSIGNMENT) {
+        (void)snprintf(assigned, sizeof assigned, "%.*s", (int)strcspn(text, "="), text);
+        noun = "";
+        before = assigned;
+        text += strcspn(text, "=");
+        text += *text == '=';
+    } else if (i > 1 && (strcmp(words[i - 1].text, "of") == 0 || strcmp(words[i - 1].text, "to") == 0)) {
         before = words[i - 2].text;
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && number_of(text, &number); k++) {
         const char *equals = strchr(changes[k], '=');
         if (equals != NULL && number_parse(equals + 1, &value) == STATUS_OK &&
-            (names_knob(noun, changes[k]) || names_knob(before, changes[k]))) {
+            (names_knob(noun, changes[k]) || names_knob(before, changes[k]) || follows_name(sentence, i, changes[k]))) {
             named = value == number || named == VALUE_CHANGED ? VALUE_CHANGED : VALUE_OTHER;
         }
     }
     return named;
+}
+
+/* "than num_warps=4" */
+static enum value_named value_at_assignment(const struct sentence *sentence, size_t i, const char *const *changes,
+                                            size_t count)
+{
+    const char *equals = at_index(sentence, i) == WORD_ASSIGNMENT ? strchr(sentence->words[i].text, '=') : NULL,
+               *value = equals != NULL ? value_of_change(sentence->words[i].text, changes, count) : NULL;
+    return value == NULL ? VALUE_NONE : values_equal(equals + 1, value) ? VALUE_CHANGED : VALUE_OTHER;
 }
 
 /* The word that speaks of another configuration than the changed one as the one that is faster or slower; count: none.
@@ -583,11 +607,8 @@ static size_t other_subject(const struct sentence *sentence, const char *const *
             return i;
         }
         has_variant = has_variant || named == VALUE_CHANGED;
-        if (words[i].kind == WORD_ASSIGNMENT && is_compared && equals != NULL) {
-            const char *value = value_of_change(words[i].text, changes, change_count);
-            if (value != NULL && values_equal(equals + 1, value)) {
-                return i;
-            }
+        if (is_compared && value_at_assignment(sentence, i, changes, change_count) == VALUE_CHANGED) {
+            return i;
         }
         has_variant =
             has_variant || (words[i].kind == WORD_NUMBER && is_changed_number(words[i].text, changes, change_count));
@@ -603,7 +624,8 @@ static size_t other_subject(const struct sentence *sentence, const char *const *
             k++;
         }
         if (strcmp(words[i].text, "than") == 0 && words[i].kind == WORD_THAN && !has_variant &&
-            at_index(sentence, k) != WORD_BASE) {
+            at_index(sentence, k) != WORD_BASE &&
+            value_at_assignment(sentence, k, changes, change_count) != VALUE_OTHER) {
             return i;
         }
     }
