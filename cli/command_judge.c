@@ -175,7 +175,7 @@ static size_t list_settings(const struct frozen_hypothesis *hypothesis, bool is_
     for (const char *at = hypothesis->changes; *at != '\0' && count < SETTINGS_MAX; at += *at == ' ') {
         const size_t name = strcspn(at, "= ");
         struct judged_setting *setting = &settings[count];
-        if (at[name] == '=' && name < sizeof setting->name) {
+        if (name < sizeof setting->name && at[name] == '=') {
             (void)snprintf(setting->name, sizeof setting->name, "%.*s", (int)name, at);
             setting->base = value_in(hypothesis->base_config, at, name);
             setting->variant = is_revert ? setting->base : value_in(hypothesis->changes, at, name);

@@ -28,10 +28,9 @@ static const double APART_MOST = 1e6;
 
 /* Columns that say under which load a result was taken. */
 static const char *const condition_names[] = {
-    "concurrency", "C",           "max_concurrency", "users",         "clients",
-    "bs",          "batch",       "batch_size",      "num_requests",  "tokens",
-    "context",     "heads",       "input_tokens",    "output_tokens", "isl",
-    "osl",         "request_rate"};
+    "concurrency",  "C",      "batch",   "batch_size", "max_concurrency", "users",         "clients", "bs",
+    "num_requests", "tokens", "context", "heads",      "input_tokens",    "output_tokens", "isl",     "osl",
+    "request_rate"};
 const char *const judged_load_names[JUDGED_LOAD_NAMES] = {
     "concurrency", "C", "max_concurrency", "users", "clients", "bs", "batch", "batch_size", "num_requests"};
 static const char *const pair_names[] = {"pair", "round"};
@@ -239,6 +238,16 @@ static enum status check_lone_column(const struct side *side, const struct side 
     return STATUS_OK;
 }
 
+/* A number of requests tells the load where no other column does; beside one it is how long the run was. */
+static bool is_detail(const struct judged_files *files, const char *name)
+{
+    bool has_load = false;
+    for (size_t i = 0; i < files->column_count; i++) {
+        has_load = has_load || (IS_AMONG(files->columns[i], judged_load_names) && strcmp(files->columns[i], name) != 0);
+    }
+    return has_load && strcmp(name, "num_requests") == 0;
+}
+
 /* A load that one file alone tells, where the hypothesis is of one. */
 static enum status check_lone_load(const struct side *side, const struct side *other, double load, struct error *error)
 {
@@ -265,7 +274,9 @@ static enum status check_lone_columns(const struct side *sides, const struct jud
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < 2 * sizeof condition_names / sizeof condition_names[0] && status == STATUS_OK; i++) {
-        status = check_lone_column(&sides[i % 2], &sides[1 - i % 2], condition_names[i / 2], files, error);
+        status = is_detail(files, condition_names[i / 2])
+                     ? STATUS_OK
+                     : check_lone_column(&sides[i % 2], &sides[1 - i % 2], condition_names[i / 2], files, error);
     }
     return status;
 }
@@ -282,7 +293,7 @@ static enum status choose_conditions(struct side *sides, const struct judged_opt
     }
     for (size_t i = 0;
          options->by_count == 0 && i < sizeof condition_names / sizeof condition_names[0] && status == STATUS_OK; i++) {
-        status = setting_of(options, condition_names[i]) == NULL
+        status = setting_of(options, condition_names[i]) == NULL && !is_detail(files, condition_names[i])
                      ? take_column(sides, condition_names[i], false, files, error)
                      : STATUS_OK;
     }

@@ -17,6 +17,9 @@ done
 printf 'sessions,tok_s\n96,845\n' > load.csv
 printf 'sessions,tok_s\n96,785\n' > load8.csv
 try load.csv load8.csv --hypothesis 1 --by sessions
+printf 'concurrency,num_requests,tok_s\n96,960,845\n' > load.csv
+printf 'concurrency,num_requests,tok_s\n96,970,785\n' > load8.csv
+try load.csv load8.csv --hypothesis 1
 echo "-- no load, and one that was frozen"
 printf 'tok_s\n845\n' > bare.csv
 printf 'tok_s\n785\n' > bare8.csv
