@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Lines of measurement files: columns are bound to the scenario's variables, and what is no row is counted by why. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,44 +158,12 @@ static const char *cell(const struct binding *binding, size_t row, long column)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Case and everything but letters and digits aside: "NVIDIA H200" is "nvidia-h200". */
-static bool same_name(const char *left, const char *right)
-{
-    for (;;) {
-        while (*left && !isalnum((unsigned char)*left)) {
-            left++;
-        }
-        while (*right && !isalnum((unsigned char)*right)) {
-            right++;
-        }
-        if (!*left || !*right) {
-            return *left == *right;
-        }
-        if (tolower((unsigned char)*left++) != tolower((unsigned char)*right++)) {
-            return false;
-        }
-    }
-}
-
-enum status measured_device_check(const struct device_catalogue *catalogue, const struct scenario *scenario,
-                                  const char *measured, const char *path, unsigned line, struct error *error)
-{
-    const struct gpu_device *found, *asked = scenario_device(scenario);
-    struct error ignored = {0};
-    if (measured[0] == '\0' || device_catalogue_find(catalogue, measured, &found, &ignored) != STATUS_OK ||
-        strcmp(found->name, asked->name) == 0) {
-        return STATUS_OK;
-    }
-    return error_set_at(error, STATUS_BAD_DATA, path, line, 0,
-                        "the rows were measured on %s, scenario %s is of %s: read it for the other GPU with --device",
-                        found->name, scenario_name(scenario), asked->name);
-}
-
 static enum status check_device(struct measured_reader *self, const struct binding *binding, size_t row,
                                 struct error *error)
 {
     const char *device = cell(binding, row, binding->device);
-    if (note_text(self->out->device, sizeof self->out->device, device) && !same_name(self->out->device, device)) {
+    if (measured_device_is_told(device) && note_text(self->out->device, sizeof self->out->device, device) &&
+        !measured_device_is_same(self->out->device, device)) {
         return error_set_at(error, STATUS_BAD_DATA, binding->table->file, binding->table->lines[row], 0,
                             "device '%.80s', but earlier rows are of '%s': one calibration is of one device", device,
                             self->out->device);

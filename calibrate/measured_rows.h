@@ -43,8 +43,9 @@ MUST_CHECK enum status measured_rows_read(const struct scenario *scenario, const
                                           struct error *error);
 void measured_rows_release(struct measured_rows *rows);
 
-/* measured: what a column `device` says, "" where none does. A name that the catalogue does not have is taken on trust.
- * STATUS_BAD_DATA with the place where it is another GPU than the scenario is read for. */
+/* measured: what a column `device` says; "", n/a, unknown and the like say nothing. The model (H200, 3090) must be one
+ * of the name or title of the scenario's GPU; a name without a model is taken on trust unless it is all of another's
+ * name. STATUS_BAD_DATA with the place where it is another GPU than the scenario is read for. */
 MUST_CHECK enum status measured_device_check(const struct device_catalogue *catalogue, const struct scenario *scenario,
                                              const char *measured, const char *path, unsigned line,
                                              struct error *error);
