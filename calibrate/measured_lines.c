@@ -75,38 +75,48 @@ int measured_unit_of(const char *column)
     return -1;
 }
 
-static enum status bind_time(struct measured_reader *self, struct binding *binding, struct error *error)
+enum status measured_time_find(const struct csv_table *table, const char *asked, const char **name,
+                               double *second_per_unit, struct error *error)
 {
     static const char *const names[] = {"time_us", "time_ns", "time_ms", "time_s"};
-    const struct csv_table *table = binding->table;
-    const char *name = self->options->time_column;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !self->options->time_column; i++) {
-        if (csv_column(table, names[i]) < 0 || (name && strcmp(name, "time_us") == 0)) {
+    *name = asked;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && asked == NULL; i++) {
+        if (csv_column(table, names[i]) < 0 || (*name != NULL && strcmp(*name, "time_us") == 0)) {
             continue;
         }
-        if (name) {
+        if (*name != NULL) {
             return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
-                                "columns %s and %s: say which holds the time to learn from", name, names[i]);
+                                "columns %s and %s: say which holds the time to learn from", *name, names[i]);
         }
-        name = names[i];
+        *name = names[i];
     }
-    if (!name) {
+    if (*name == NULL) {
         return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
                             "no column time_us, time_ns, time_ms or time_s, and none was named");
     }
-    binding->time = csv_column(table, name);
-    if (binding->time < 0) {
-        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column '%s' with times", name);
+    if (csv_column(table, *name) < 0) {
+        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column '%s' with times", *name);
     }
-    const int unit = measured_unit_of(name);
+    const int unit = measured_unit_of(*name);
     if (unit < 0) {
         return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
                             "column '%s' does not say its unit: expected a name that ends in _ns, _us, _ms or _s",
-                            name);
+                            *name);
     }
-    binding->second_per_unit = units[unit].second;
-    (void)note_text(self->time_name, sizeof self->time_name, name);
+    *second_per_unit = units[unit].second;
     return STATUS_OK;
+}
+
+static enum status bind_time(struct measured_reader *self, struct binding *binding, struct error *error)
+{
+    const char *name;
+    const enum status status =
+        measured_time_find(binding->table, self->options->time_column, &name, &binding->second_per_unit, error);
+    if (status == STATUS_OK) {
+        binding->time = csv_column(binding->table, name);
+        (void)note_text(self->time_name, sizeof self->time_name, name);
+    }
+    return status;
 }
 
 /* ", is 'bn' it?" for the nearest column, or nothing. */

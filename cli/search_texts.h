@@ -36,10 +36,11 @@ int command_tune(int argc, char **argv);
     "configuration.\n"                                                                                                 \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
-    "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
-    "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
-    "                        writes them; repeatable. Rows of another GPU (column device) and times in another\n"      \
-    "                        unit are refused, rows of other configurations counted and left out\n"                    \
+    "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us (or\n"        \
+    "                        time_ns, _ms, _s) or, for throughput, tok_s (and concurrency), and outcome where\n"       \
+    "                        not all are ok; as `occam measure` writes them; repeatable. Rows of another GPU\n"        \
+    "                        (column device) and times that hold another unit than the name says are refused,\n"       \
+    "                        rows of other configurations counted and left out\n"                                      \
     "  --budget T            as many as fit into this time, such as 600s, the best so far included\n"                  \
     "  --unsettled NAMES     knobs that say how a kernel is taken to behave, not what is chosen: not searched,\n"      \
     "                        each other value is one more form of the model\n"                                         \

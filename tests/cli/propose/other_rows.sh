@@ -32,6 +32,8 @@ echo "exit $?"
 awk -F, -v OFS=, 'NR > 1 && $14 != "" { $14 = $14 * 50 } 1' "$rows/gqa_decode.csv" > slow.csv
 propose --measured slow.csv > out
 echo "exit $?"
+printf 'num_warps,time_ms\n4,0.073\n8,0.08\n' > named.csv
+propose --vary num_warps --measured named.csv --batch 1 | head -n 2
 propose --measured mixed.csv --measured ./mixed.csv
 echo "exit $?"
 # none is left: the cure
