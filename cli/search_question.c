@@ -380,6 +380,21 @@ static enum status find_value(const struct search_question *self, const struct c
                : error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s", search_value_name(self));
 }
 
+/* Load generators name it so, whatever the scenario calls it; -1: none, or the scenario has a variable of that name. */
+static long concurrency_column(const struct scenario *scenario, const struct csv_table *table)
+{
+    static const char *const names[] = {"concurrency", "max_concurrency"};
+    long found = -1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && found < 0; i++) {
+        bool is_variable = false;
+        for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
+            is_variable = is_variable || strcmp(scenario_variable_get(scenario, v)->name, names[i]) == 0;
+        }
+        found = is_variable ? -1 : csv_column(table, names[i]);
+    }
+    return found;
+}
+
 static enum status find_columns(const struct search_question *self, const struct csv_table *table,
                                 struct run_columns *columns, struct error *error)
 {
@@ -387,6 +402,9 @@ static enum status find_columns(const struct search_question *self, const struct
     for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
         const struct scenario_variable *variable = scenario_variable_get(scenario, v);
         columns->variables[v] = csv_column(table, variable->name);
+        if (columns->variables[v] < 0 && (long)v == scenario_concurrency_variable(scenario)) {
+            columns->variables[v] = concurrency_column(scenario, table);
+        }
         if (columns->variables[v] < 0 && variable->value_count > 1 && is_varied(self, v)) {
             return lacks_column(self, table, variable, error);
         }
