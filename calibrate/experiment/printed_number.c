@@ -294,7 +294,10 @@ static enum commas commas_of(const struct word *word)
         even = even && at - begin == GROUP_DIGITS;
         groups++;
     }
-    plain = plain && groups == 2 && (at == word->length || word->at[at] != '.');
+    const bool is_all =
+        groups > 1 && !memchr(word->at + at, ',', word->length - at) && !memchr(word->at + at, '\'', word->length - at);
+    even = even && is_all;
+    plain = plain && is_all && groups == 2 && (at == word->length || word->at[at] != '.');
     return even ? COMMAS_THOUSANDS : plain ? COMMAS_DECIMAL : COMMAS_LIST;
 }
 
@@ -339,6 +342,7 @@ struct candidate {
     bool is_there, may_have_unit;
     bool in_deviation; /* a unit that follows stands behind ± as well */
     bool is_dropped;   /* the deviation itself, or time that is not all of it */
+    bool is_processor; /* user: 9 */
     bool is_named;     /* its unit is from the name before it */
     bool is_spaced;    /* directly behind a number: 1 234 */
     bool goes_on;      /* directly behind the time chosen: 5 min 30 s */
@@ -376,6 +380,29 @@ static bool looks_like_unit(const struct word *word, const char *end)
         at++;
     }
     return at == end || strchr("\r\n)],;", *at) != NULL;
+}
+
+/* h of "n=8 h=12", [ms] of "run 3 [ms]: 12.5". */
+static bool is_name_of_next(const struct word *word, const char *end)
+{
+    const char *at = word->at + word->length;
+    while (at < end && strchr(" \t)]\"", *at) != NULL) {
+        at++;
+    }
+    if (at == end || (*at != '=' && *at != ':')) {
+        return false;
+    }
+    do {
+        at++;
+    } while (at < end && (*at == ' ' || *at == '\t'));
+    return at < end && (isdigit((unsigned char)*at) || *at == '.');
+}
+
+/* Times of a processor beside the time that passed. */
+static bool is_processor_time(const struct word *name)
+{
+    static const char *const names[] = {"user", "sys", "system"};
+    return IS_WORD_OF(name, names);
 }
 
 static void choose(struct scan *scan)
@@ -463,6 +490,8 @@ static void take_number(struct scan *scan, const struct word *word, const struct
     scan->last = (struct candidate){.number = *next,
                                     .is_there = true,
                                     .may_have_unit = next->unit == PRINTED_UNIT_NONE,
+                                    .is_dropped = next->unit == PRINTED_UNIT_TIME && is_processor_time(name),
+                                    .is_processor = is_processor_time(name),
                                     .is_spaced = spaced,
                                     .goes_on = goes_on};
     scan->plain = skip_digits(word, 0) == word->length ? *word : (struct word){word->at, 0};
@@ -470,7 +499,6 @@ static void take_number(struct scan *scan, const struct word *word, const struct
         take_name(name, in_brackets, &scan->last.number);
         scan->last.is_named = scan->last.number.unit != PRINTED_UNIT_NONE;
     } else {
-        scan->last.is_dropped = memchr(word->at, 'm', word->length) && (is_word(name, "user") || is_word(name, "sys"));
         choose(scan);
     }
 }
@@ -481,11 +509,13 @@ static void take(struct scan *scan, struct word word)
     struct printed_number next;
     const bool is_deviation = scan->is_deviation;
     scan->is_deviation = false;
+    last->may_have_unit = last->may_have_unit && !is_name_of_next(&word, scan->text + scan->length);
     while (word.length > 1 && strchr(".!?", word.at[word.length - 1]) != NULL) { /* the end of a sentence */
         word.length--;
     }
     if (last->may_have_unit && take_unit(&word, &last->number)) {
         last->is_named = false;
+        last->is_dropped = last->is_dropped || (last->number.unit == PRINTED_UNIT_TIME && last->is_processor);
         choose(scan);
         scan->name.length = 0;
     } else if (last->may_have_unit && !last->is_named && looks_like_unit(&word, scan->text + scan->length)) {
