@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Lines of measurement files: columns are bound to the scenario's variables, and what is no row is counted by why. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,38 +75,48 @@ int measured_unit_of(const char *column)
     return -1;
 }
 
-static enum status bind_time(struct measured_reader *self, struct binding *binding, struct error *error)
+enum status measured_time_find(const struct csv_table *table, const char *asked, const char **name,
+                               double *second_per_unit, struct error *error)
 {
     static const char *const names[] = {"time_us", "time_ns", "time_ms", "time_s"};
-    const struct csv_table *table = binding->table;
-    const char *name = self->options->time_column;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !self->options->time_column; i++) {
-        if (csv_column(table, names[i]) < 0 || (name && strcmp(name, "time_us") == 0)) {
+    *name = asked;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && asked == NULL; i++) {
+        if (csv_column(table, names[i]) < 0 || (*name != NULL && strcmp(*name, "time_us") == 0)) {
             continue;
         }
-        if (name) {
+        if (*name != NULL) {
             return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
-                                "columns %s and %s: say which holds the time to learn from", name, names[i]);
+                                "columns %s and %s: say which holds the time to learn from", *name, names[i]);
         }
-        name = names[i];
+        *name = names[i];
     }
-    if (!name) {
+    if (*name == NULL) {
         return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
                             "no column time_us, time_ns, time_ms or time_s, and none was named");
     }
-    binding->time = csv_column(table, name);
-    if (binding->time < 0) {
-        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column '%s' with times", name);
+    if (csv_column(table, *name) < 0) {
+        return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column '%s' with times", *name);
     }
-    const int unit = measured_unit_of(name);
+    const int unit = measured_unit_of(*name);
     if (unit < 0) {
         return error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0,
                             "column '%s' does not say its unit: expected a name that ends in _ns, _us, _ms or _s",
-                            name);
+                            *name);
     }
-    binding->second_per_unit = units[unit].second;
-    (void)note_text(self->time_name, sizeof self->time_name, name);
+    *second_per_unit = units[unit].second;
     return STATUS_OK;
+}
+
+static enum status bind_time(struct measured_reader *self, struct binding *binding, struct error *error)
+{
+    const char *name;
+    const enum status status =
+        measured_time_find(binding->table, self->options->time_column, &name, &binding->second_per_unit, error);
+    if (status == STATUS_OK) {
+        binding->time = csv_column(binding->table, name);
+        (void)note_text(self->time_name, sizeof self->time_name, name);
+    }
+    return status;
 }
 
 /* ", is 'bn' it?" for the nearest column, or nothing. */
@@ -159,44 +168,12 @@ static const char *cell(const struct binding *binding, size_t row, long column)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Case and everything but letters and digits aside: "NVIDIA H200" is "nvidia-h200". */
-static bool same_name(const char *left, const char *right)
-{
-    for (;;) {
-        while (*left && !isalnum((unsigned char)*left)) {
-            left++;
-        }
-        while (*right && !isalnum((unsigned char)*right)) {
-            right++;
-        }
-        if (!*left || !*right) {
-            return *left == *right;
-        }
-        if (tolower((unsigned char)*left++) != tolower((unsigned char)*right++)) {
-            return false;
-        }
-    }
-}
-
-enum status measured_device_check(const struct device_catalogue *catalogue, const struct scenario *scenario,
-                                  const char *measured, const char *path, unsigned line, struct error *error)
-{
-    const struct gpu_device *found, *asked = scenario_device(scenario);
-    struct error ignored = {0};
-    if (measured[0] == '\0' || device_catalogue_find(catalogue, measured, &found, &ignored) != STATUS_OK ||
-        strcmp(found->name, asked->name) == 0) {
-        return STATUS_OK;
-    }
-    return error_set_at(error, STATUS_BAD_DATA, path, line, 0,
-                        "the rows were measured on %s, scenario %s is of %s: read it for the other GPU with --device",
-                        found->name, scenario_name(scenario), asked->name);
-}
-
 static enum status check_device(struct measured_reader *self, const struct binding *binding, size_t row,
                                 struct error *error)
 {
     const char *device = cell(binding, row, binding->device);
-    if (note_text(self->out->device, sizeof self->out->device, device) && !same_name(self->out->device, device)) {
+    if (measured_device_is_told(device) && note_text(self->out->device, sizeof self->out->device, device) &&
+        !measured_device_is_same(self->out->device, device)) {
         return error_set_at(error, STATUS_BAD_DATA, binding->table->file, binding->table->lines[row], 0,
                             "device '%.80s', but earlier rows are of '%s': one calibration is of one device", device,
                             self->out->device);

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/csv.h"
 #include "calibrate/kernel_fit.h"
 #include "evidence/scenario/scenario.h"
 
@@ -43,11 +44,16 @@ MUST_CHECK enum status measured_rows_read(const struct scenario *scenario, const
                                           struct error *error);
 void measured_rows_release(struct measured_rows *rows);
 
-/* measured: what a column `device` says, "" where none does. A name that the catalogue does not have is taken on trust.
- * STATUS_BAD_DATA with the place where it is another GPU than the scenario is read for. */
+/* measured: what a column `device` says; "", n/a, unknown and the like say nothing. The model (H200, 3090) must be one
+ * of the name or title of the scenario's GPU; a name without a model is taken on trust unless it is all of another's
+ * name. STATUS_BAD_DATA with the place where it is another GPU than the scenario is read for. */
 MUST_CHECK enum status measured_device_check(const struct device_catalogue *catalogue, const struct scenario *scenario,
                                              const char *measured, const char *path, unsigned line,
                                              struct error *error);
+/* The column with the time: `asked`, or where that is NULL as measured_rows_options.time_column says; *name is static
+ * or asked. Its ending is the unit. */
+MUST_CHECK enum status measured_time_find(const struct csv_table *table, const char *asked, const char **name,
+                                          double *second_per_unit, struct error *error);
 /* A time that anything takes: 1 ns to 10^6 s. */
 bool measured_time_is_possible(double time_s);
 /* Holds the times of a file against the model: ratio is the median of measured over predicted. A factor of about a

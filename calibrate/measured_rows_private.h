@@ -38,6 +38,11 @@ const char *measured_unit_name(int unit);
 /* By the ending of the column's name; -1: it says none. */
 int measured_unit_of(const char *column);
 
+/* False: a column `device` that says nothing: "", n/a, unknown, ?. */
+bool measured_device_is_told(const char *text);
+/* "NVIDIA H200", "H200" and "nvidia-h200" are one GPU, "RTX 5070" and "RTX 5070 Ti" two. */
+bool measured_device_is_same(const char *left, const char *right);
+
 /* One line of warning, as long as there is room. */
 void measured_rows_warn(struct measured_rows *out, const char *text);
 /* Appends the usable lines of paths[file] to raw and values, and adds the file's bytes to the hash. */

@@ -66,11 +66,16 @@ static const double *values_of(const struct tune *tune, uint32_t config)
     return tune->search.space.values + (size_t)config * tune->search.space.variable_count;
 }
 
+static enum printed_unit wanted_unit(const struct tune *tune)
+{
+    return tune->search.is_throughput ? PRINTED_UNIT_TOKENS : PRINTED_UNIT_TIME;
+}
+
 /* A unit that the command prints counts; a bare number is of --unit. */
 static enum status in_unit_shown(const struct tune *tune, const struct printed_number *number, double *shown,
                                  struct error *error)
 {
-    const enum printed_unit wanted = tune->search.is_throughput ? PRINTED_UNIT_TOKENS : PRINTED_UNIT_TIME;
+    const enum printed_unit wanted = wanted_unit(tune);
     if (number->unit == PRINTED_UNIT_UNKNOWN) {
         return error_set(error, STATUS_BAD_DATA,
                          "the command printed %g %s, and %s is no unit that is known (ns, us, ms, s, min, h, tok/s)",
@@ -81,7 +86,7 @@ static enum status in_unit_shown(const struct tune *tune, const struct printed_n
                          number->value, number->unit_name,
                          wanted == PRINTED_UNIT_TIME ? "time" : "throughput in tokens/s");
     }
-    *shown = number->value * (number->unit == PRINTED_UNIT_TIME ? number->unit_us : tune->per_unit);
+    *shown = number->value * (number->unit == wanted ? number->unit_size : tune->per_unit);
     return STATUS_OK;
 }
 
@@ -93,10 +98,14 @@ static enum status run_command(struct tune *tune, uint32_t config, struct outcom
                                            tune->search.space.variable_count, &command, error);
     if (status == STATUS_OK) {
         (void)fflush(stdout);
-        status = user_command_run(command.text ? command.text : "", tune->options->limit_s, &result, error);
+        status = user_command_run(command.text ? command.text : "", tune->options->limit_s, wanted_unit(tune), &result,
+                                  error);
     }
     text_buffer_release(&command);
     outcome->name = result.ok ? "ok" : result.timed_out ? "timeout" : "failed";
+    if (status == STATUS_OK && result.unreadable) {
+        status = error_set(error, STATUS_BAD_DATA, "the command's output cannot be read: %s", result.reason);
+    }
     if (status == STATUS_OK && result.ok) {
         status = in_unit_shown(tune, &result.number, &outcome->shown, error);
         if (status == STATUS_OK &&

@@ -327,6 +327,8 @@ enum status search_none_taken(const struct search_question *self, const char *pa
 struct run_columns {
     long variables[QUESTION_VALUES_MAX]; /* -1: the table has none */
     long value, outcome, forecast_lo, forecast_hi, device;
+    const char *value_name;
+    double shown_per_unit; /* us of one in the column, or 1 for tokens/s */
 };
 
 /* What a row says of a run. */
@@ -355,6 +357,44 @@ static enum status lacks_column(const struct search_question *self, const struct
     return status;
 }
 
+static enum status find_value(const struct search_question *self, const struct csv_table *table,
+                              struct run_columns *columns, struct error *error)
+{
+    double second_per_unit = SECONDS_PER_US;
+    columns->value_name = search_value_name(self);
+    columns->value = csv_column(table, columns->value_name);
+    columns->shown_per_unit = 1;
+    if (columns->value < 0 && self->is_throughput) {
+        columns->value = throughput_column(table);
+        columns->value_name = columns->value >= 0 ? table->names[columns->value] : columns->value_name;
+    } else if (columns->value < 0) {
+        const enum status status = measured_time_find(table, NULL, &columns->value_name, &second_per_unit, error);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        columns->value = csv_column(table, columns->value_name);
+        columns->shown_per_unit = second_per_unit / SECONDS_PER_US;
+    }
+    return columns->value >= 0
+               ? STATUS_OK
+               : error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s", search_value_name(self));
+}
+
+/* Load generators name it so, whatever the scenario calls it; -1: none, or the scenario has a variable of that name. */
+static long concurrency_column(const struct scenario *scenario, const struct csv_table *table)
+{
+    static const char *const names[] = {"concurrency", "max_concurrency"};
+    long found = -1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && found < 0; i++) {
+        bool is_variable = false;
+        for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
+            is_variable = is_variable || strcmp(scenario_variable_get(scenario, v)->name, names[i]) == 0;
+        }
+        found = is_variable ? -1 : csv_column(table, names[i]);
+    }
+    return found;
+}
+
 static enum status find_columns(const struct search_question *self, const struct csv_table *table,
                                 struct run_columns *columns, struct error *error)
 {
@@ -362,6 +402,9 @@ static enum status find_columns(const struct search_question *self, const struct
     for (size_t v = 0; v < scenario_variable_count(scenario); v++) {
         const struct scenario_variable *variable = scenario_variable_get(scenario, v);
         columns->variables[v] = csv_column(table, variable->name);
+        if (columns->variables[v] < 0 && (long)v == scenario_concurrency_variable(scenario)) {
+            columns->variables[v] = concurrency_column(scenario, table);
+        }
         if (columns->variables[v] < 0 && variable->value_count > 1 && is_varied(self, v)) {
             return lacks_column(self, table, variable, error);
         }
@@ -370,13 +413,7 @@ static enum status find_columns(const struct search_question *self, const struct
     columns->forecast_lo = csv_column(table, "forecast_lo");
     columns->forecast_hi = csv_column(table, "forecast_hi");
     columns->device = csv_column(table, "device");
-    columns->value = csv_column(table, search_value_name(self));
-    if (columns->value < 0 && self->is_throughput) {
-        columns->value = throughput_column(table);
-    }
-    return columns->value >= 0
-               ? STATUS_OK
-               : error_set_at(error, STATUS_BAD_DATA, table->file, 1, 0, "no column %s", search_value_name(self));
+    return find_value(self, table, columns, error);
 }
 
 static enum status row_values(const struct search_question *self, const struct csv_table *table, size_t row,
@@ -412,13 +449,13 @@ static enum status row_value(const struct search_question *self, const struct cs
     }
     if (!(shown > 0)) {
         return error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0, "%s is %g, expected more than 0",
-                            search_value_name(self), shown);
+                            columns->value_name, shown);
     }
-    *value = search_engine_value(self, shown);
+    *value = search_engine_value(self, shown * columns->shown_per_unit);
     return search_value_is_possible(self, *value)
                ? STATUS_OK
                : error_set_at(error, STATUS_BAD_DATA, table->file, table->lines[row], 0, "%s is %g, which no run has",
-                              search_value_name(self), shown);
+                              columns->value_name, shown);
 }
 
 /* What was forecast, if anything: a larger throughput is a smaller value. */
@@ -493,13 +530,13 @@ static enum status keep_for_replay(struct search_question *self, const struct cs
 }
 
 /* ratios[0..count): times over what the model says. */
-static enum status judge_unit(struct search_question *self, const char *path, double *ratios, size_t count,
-                              struct error *error)
+static enum status judge_unit(struct search_question *self, const char *path, const char *name, double *ratios,
+                              size_t count, struct error *error)
 {
     char doubt[200] = "";
     enum status status = STATUS_OK;
     if (count > 0 && !self->is_throughput) {
-        status = measured_unit_judge(path, search_value_name(self), median_in_place(ratios, count), doubt, error);
+        status = measured_unit_judge(path, name, median_in_place(ratios, count), doubt, error);
     }
     if (doubt[0] != '\0') {
         (void)snprintf(self->doubt, sizeof self->doubt, "%.100s: %s", path, doubt);
@@ -524,7 +561,7 @@ static enum status read_table(struct search_question *self, const char *path, co
         }
         status = take(self, table, row, &columns, &run, error);
     }
-    return status == STATUS_OK ? judge_unit(self, path, ratios, count, error) : status;
+    return status == STATUS_OK ? judge_unit(self, path, columns.value_name, ratios, count, error) : status;
 }
 
 static enum status read_rows(struct search_question *self, const char *path, run_taker take, struct error *error)

@@ -36,10 +36,11 @@ int command_tune(int argc, char **argv);
     "configuration.\n"                                                                                                 \
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
-    "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us or,\n"        \
-    "                        for throughput, tok_s, and outcome where not all are ok; as `occam measure`\n"            \
-    "                        writes them; repeatable. Rows of another GPU (column device) and times in another\n"      \
-    "                        unit are refused, rows of other configurations counted and left out\n"                    \
+    "  --measured FILE       runs so far: CSV with columns named after the knobs (and workload), time_us (or\n"        \
+    "                        time_ns, _ms, _s) or, for throughput, tok_s (and concurrency), and outcome where\n"       \
+    "                        not all are ok; as `occam measure` writes them; repeatable. Rows of another GPU\n"        \
+    "                        (column device) and times that hold another unit than the name says are refused,\n"       \
+    "                        rows of other configurations counted and left out\n"                                      \
     "  --budget T            as many as fit into this time, such as 600s, the best so far included\n"                  \
     "  --unsettled NAMES     knobs that say how a kernel is taken to behave, not what is chosen: not searched,\n"      \
     "                        each other value is one more form of the model\n"                                         \
@@ -69,13 +70,14 @@ int command_tune(int argc, char **argv);
     "\n"                                                                                                               \
     "Options:\n"                                                                                                       \
     "  --run COMMAND         is given to /bin/sh with every {name} replaced by the value of that knob or\n"            \
-    "                        workload variable ({{ is a brace); the last number it prints is the result, any\n"        \
-    "                        exit code but 0, or no number, a failed run. A number stands alone (12.5) or\n"           \
-    "                        with a unit of time or rate (9us, 9 ms, 2 min, 100 tok/s): not v2, 10x or 3rd; on\n"      \
-    "                        one line one with a unit goes before those behind it: 9 us (best of 10)\n"                \
+    "                        workload variable ({{ is a brace). The last number in its output with a unit of\n"        \
+    "                        what is asked for is the result (9us, 9 ms/step, time [ms]: 9, time_ms=9, 0m3.2s;\n"      \
+    "                        100 tok/s), without one the last bare number (12.5): not v2, 10x or 3rd. Any exit\n"      \
+    "                        code but 0, or no number, is a failed run. 1,234 us is 1234 us; 12,5 or 1 234 us\n"       \
+    "                        ends the search\n"                                                                        \
     "  --unit U              of a number printed without one, for the objective time: ns, us (default), ms\n"          \
-    "                        or s; with throughput it is tokens per second. A unit that is printed counts,\n"          \
-    "                        and ends the search where it is of the wrong kind or unknown (9 runs)\n"                  \
+    "                        or s; with throughput it is tokens per second. A unit that is printed counts;\n"          \
+    "                        only numbers of the wrong kind or with an unknown unit (9 runs) end the search\n"         \
     "  --config-limit T      a run that takes longer is ended and counts as failed (default none; our own\n"           \
     "                        kernels: 30s)\n"                                                                          \
     "  --replay TABLE        take results from a measurement table instead; only its configurations are\n"             \

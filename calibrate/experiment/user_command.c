@@ -183,19 +183,29 @@ static int wait_end(pid_t pid, double end_s, struct guard *guard, bool *timed_ou
     }
 }
 
-static void judge_end(int state, const char *tail, size_t length, struct user_command_result *result)
+static const char *doubt_text(enum printed_doubt doubt)
 {
-    bool ambiguous = false;
+    return doubt == PRINTED_DOUBT_THOUSANDS
+               ? "its last number has a comma before three digits: thousands, or another number?"
+           : doubt == PRINTED_DOUBT_DECIMAL_COMMA
+               ? "its number has a comma before its last digits: print a decimal point"
+               : "its number has a space before three digits: print it without";
+}
+
+static void judge_end(int state, const char *tail, size_t length, enum printed_unit wanted,
+                      struct user_command_result *result)
+{
     if (result->timed_out) {
         (void)snprintf(result->reason, sizeof result->reason, "over its time limit");
     } else if (WIFSIGNALED(state)) {
         (void)snprintf(result->reason, sizeof result->reason, "ended by signal %d", WTERMSIG(state));
     } else if (WEXITSTATUS(state) != 0) {
         (void)snprintf(result->reason, sizeof result->reason, "exit code %d", WEXITSTATUS(state));
-    } else if (!printed_number_last(tail, length, &result->number, &ambiguous)) {
-        (void)snprintf(result->reason, sizeof result->reason, "%s",
-                       ambiguous ? "its last number has a comma before three digits: thousands, or another number?"
-                                 : "no number in its output");
+    } else if (!printed_number_find(tail, length, wanted, &result->number)) {
+        (void)snprintf(result->reason, sizeof result->reason, "no number in its output");
+    } else if (result->number.doubt != PRINTED_DOUBT_NONE) {
+        result->unreadable = true;
+        (void)snprintf(result->reason, sizeof result->reason, "%s", doubt_text(result->number.doubt));
     } else if (!(result->number.value > 0)) {
         (void)snprintf(result->reason, sizeof result->reason, "gave %g, expected more than 0", result->number.value);
     } else {
@@ -203,8 +213,8 @@ static void judge_end(int state, const char *tail, size_t length, struct user_co
     }
 }
 
-enum status user_command_run(const char *command, double limit_s, struct user_command_result *result,
-                             struct error *error)
+enum status user_command_run(const char *command, double limit_s, enum printed_unit wanted,
+                             struct user_command_result *result, struct error *error)
 {
     char *tail = malloc(TAIL_BYTES);
     const double begin_s = clock_now_s(), end_s = limit_s > 0 ? begin_s + limit_s : HUGE_VAL;
@@ -225,7 +235,7 @@ enum status user_command_run(const char *command, double limit_s, struct user_co
         close(from);
         const int state = wait_end(pid, end_s, &guard, &result->timed_out);
         result->seconds = clock_now_s() - begin_s;
-        judge_end(state, tail, length, result);
+        judge_end(state, tail, length, wanted, result);
     }
     guard_end(&guard);
     free(tail);

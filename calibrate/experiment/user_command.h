@@ -17,14 +17,15 @@ MUST_CHECK enum status user_command_fill(const char *pattern, const char *const 
 struct user_command_result {
     bool ok; /* ended by itself with 0, and a number was found */
     bool timed_out;
-    struct printed_number number; /* the last of its standard output */
+    bool unreadable;              /* the number may be another one than was read: 12,5 */
+    struct printed_number number; /* printed_number_find() in its standard output */
     double seconds;               /* it took */
     char reason[200];             /* why not ok */
 };
 
 /* Runs it with /bin/sh -c, in a process group of its own that is killed after limit_s (0: never). Its standard error
  * goes to ours. STATUS_IO where no process can be started; whatever the command itself does is a result. */
-MUST_CHECK enum status user_command_run(const char *command, double limit_s, struct user_command_result *result,
-                                        struct error *error);
+MUST_CHECK enum status user_command_run(const char *command, double limit_s, enum printed_unit wanted,
+                                        struct user_command_result *result, struct error *error);
 
 #endif

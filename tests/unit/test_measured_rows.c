@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/measured_rows.h"
+#include "calibrate/measured_rows_private.h"
 #include "tests/support/assert_close.h"
 #include "tests/support/temp_dir.h"
 
@@ -255,11 +255,52 @@ START_TEST(missing_file)
 }
 END_TEST
 
+START_TEST(devices_are_told_apart_by_their_model)
+{
+    static const char *const mine[] = {"",
+                                       "n/a",
+                                       "N/A",
+                                       "NA",
+                                       "none",
+                                       "unknown",
+                                       "-",
+                                       "?",
+                                       "server",
+                                       "my-host",
+                                       "cuda:0",
+                                       "gpu3",
+                                       "NVIDIA H200",
+                                       "H200",
+                                       "nvidia-h200",
+                                       "h200",
+                                       "NVIDIA H200 NVL",
+                                       "H200 SXM 141GB"};
+    static const char *const others[] = {"NVIDIA H100 80GB HBM3", "H100",       "NVIDIA H20", "Tesla T4",
+                                         "NVIDIA GH200 480GB",    "AMD MI300X", "RTX3090",    "NVIDIA X777Q"};
+    struct error error = {0};
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) {
+        ck_assert_msg(measured_device_check(catalogue, scenario, mine[i], "a.csv", 2, &error) == STATUS_OK, "%s",
+                      mine[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        ck_assert_msg(measured_device_check(catalogue, scenario, others[i], "a.csv", 2, &error) == STATUS_BAD_DATA,
+                      "%s", others[i]);
+    }
+    ck_assert(measured_device_is_same("NVIDIA H200", "H200"));
+    ck_assert(measured_device_is_same("nvidia-h200", "H200 SXM 141GB"));
+    ck_assert(!measured_device_is_same("NVIDIA H200 NVL", "H200 SXM"));
+    ck_assert(!measured_device_is_same("RTX 5070", "GeForce RTX 5070 Ti"));
+    ck_assert(!measured_device_is_same("NVIDIA", "NVIDIA H200"));
+    ck_assert(!measured_device_is_same("H20", "H200"));
+}
+END_TEST
+
 Suite *suite_measured_rows(void)
 {
     Suite *suite = suite_create("measured_rows");
     TCase *tcase = tcase_create("files");
     tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, devices_are_told_apart_by_their_model);
     tcase_add_test(tcase, lines_become_rows);
     tcase_add_test(tcase, odd_time_is_named);
     tcase_add_test(tcase, units_by_ending);

@@ -26,7 +26,7 @@ static struct user_command_result run(const char *command, double limit_s)
 {
     struct user_command_result result;
     struct error error = {0};
-    ck_assert_int_eq(user_command_run(command, limit_s, &result, &error), STATUS_OK);
+    ck_assert_int_eq(user_command_run(command, limit_s, PRINTED_UNIT_TIME, &result, &error), STATUS_OK);
     return result;
 }
 
@@ -49,7 +49,11 @@ START_TEST(test_the_last_number_counts)
                  {"echo 7 at 12:30:45 on 2026-11-30", 7},
                  {"echo step 3/10", 0},
                  {"echo 1,2,3.5", 3.5},
-                 {"echo 1,234.5 us", 0},
+                 {"echo 1,234.5 us", 1234.5},
+                 {"echo 1,234", 0},
+                 {"echo 12,5 us", 0},
+                 {"echo 1 234 us", 0},
+                 {"echo 4,96,845", 845},
                  {"echo 5e", 0},
                  {"echo 0x10", 0},
                  {"echo +1e3s", 1000},
@@ -86,8 +90,8 @@ START_TEST(test_units_are_told)
                  {"3 secs", "secs", PRINTED_UNIT_TIME, 1e6},
                  {"time: 12.5 us (best of 10)", "us", PRINTED_UNIT_TIME, 1},
                  {"12.5 us, 10 runs", "us", PRINTED_UNIT_TIME, 1},
-                 {"12.5 us\n10 runs in all", "", PRINTED_UNIT_NONE, 0},
-                 {"12.5 us\n10 runs", "runs", PRINTED_UNIT_UNKNOWN, 0},
+                 {"12.5 us\n10 runs in all", "us", PRINTED_UNIT_TIME, 1},
+                 {"12.5 us\n10 runs", "us", PRINTED_UNIT_TIME, 1},
                  {"5 bananas", "bananas", PRINTED_UNIT_UNKNOWN, 0},
                  {"5 bananas (ripe)", "", PRINTED_UNIT_NONE, 0},
                  {"5 bananas, 3 us", "us", PRINTED_UNIT_TIME, 1},
@@ -100,11 +104,105 @@ START_TEST(test_units_are_told)
                  {"9 runs in all", "", PRINTED_UNIT_NONE, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct printed_number number;
-        bool ambiguous;
-        ck_assert(printed_number_last(cases[i].text, strlen(cases[i].text), &number, &ambiguous));
+        ck_assert(printed_number_find(cases[i].text, strlen(cases[i].text), PRINTED_UNIT_TIME, &number));
         ck_assert_msg(number.unit == cases[i].unit && strcmp(number.unit_name, cases[i].name) == 0, "%s: %s",
                       cases[i].text, number.unit_name);
-        ck_assert(cases[i].us > 0 ? number.unit_us == cases[i].us : isnan(number.unit_us));
+        ck_assert(cases[i].us > 0                      ? number.unit_size == cases[i].us
+                  : number.unit == PRINTED_UNIT_TOKENS ? number.unit_size == 1
+                                                       : isnan(number.unit_size));
+    }
+}
+END_TEST
+
+START_TEST(test_the_kind_asked_for_counts)
+{
+    static const struct {
+        const char *text;
+        enum printed_unit wanted;
+        double value; /* in us or tokens/s where the unit is of the kind asked for; 0: it is of another */
+    } cases[] = {{"0.0125 ms (3200.0 GB/s)", PRINTED_UNIT_TIME, 12.5},
+                 {"time 12.5 us | 85.3 TFLOP/s", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 us\nbandwidth 3200 GB/s", PRINTED_UNIT_TIME, 12.5},
+                 {"3.2 s (10 it/s)", PRINTED_UNIT_TIME, 3.2e6},
+                 {"12.5 us\nDone in 3 steps", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 us\n256 MB", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 us\n3 warnings generated.", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 us\nPASSED (1 of 1)", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5\n3200 GB/s\n10 runs", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 ms/step", PRINTED_UNIT_TIME, 12500},
+                 {"1000 1234 ns/op 56 B/op", PRINTED_UNIT_TIME, 1.234},
+                 {"12.5us/iter", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 us \xc2\xb1 0.3 us", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 \xc2\xb1 0.3 us", PRINTED_UNIT_TIME, 12.5},
+                 {"(12.5 +/- 0.3) us", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5\xc2\xb1"
+                  "0.3us",
+                  PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 us (+/- 300 ns), 7 runs", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 +/- 2%", PRINTED_UNIT_TIME, 12.5},
+                 {"12.5 +/- 0.3", PRINTED_UNIT_TIME, 12.5},
+                 {"latency [ms]: 12.5", PRINTED_UNIT_TIME, 12500},
+                 {"time (ms) 12.5", PRINTED_UNIT_TIME, 12500},
+                 {"latency_ms=12.5", PRINTED_UNIT_TIME, 12500},
+                 {"time_ms: 12.5 (best of 3)", PRINTED_UNIT_TIME, 12500},
+                 {"time_ms: 12.5 OK", PRINTED_UNIT_TIME, 12500},
+                 {"{\"mean_ms\": 12.5, \"gflops\": 3200}", PRINTED_UNIT_TIME, 12500},
+                 {"Mean TTFT (ms):   12.5\nOutput (tok/s): 812", PRINTED_UNIT_TIME, 12500},
+                 {"Mean TTFT (ms):   12.5\nOutput (tok/s): 812\nPeak req/s: 3", PRINTED_UNIT_TOKENS, 812},
+                 {"time_min=12.5", PRINTED_UNIT_TIME, 12.5},
+                 {"time_us: 12.5 ms", PRINTED_UNIT_TIME, 12500},
+                 {"1,234.5 us", PRINTED_UNIT_TIME, 1234.5},
+                 {"2026-11-30 12:30:45,123 INFO 12.5 us", PRINTED_UNIT_TIME, 12.5},
+                 {"real 0m3.200s\nuser 0m9.000s\nsys 0m0.100s", PRINTED_UNIT_TIME, 3.2e6},
+                 {"12.5 ms \xc2\xb1 0.3 ms [User: 10.1 ms, System: 3 ms]", PRINTED_UNIT_TIME, 12500},
+                 {"n=8 h=12 time=9.5", PRINTED_UNIT_TIME, 9.5},
+                 {"1,2026-11-30,fp16,12.5", PRINTED_UNIT_TIME, 12.5},
+                 {"100-3,125 us", PRINTED_UNIT_TIME, 125},
+                 {"run 3 [ms]: 12.5", PRINTED_UNIT_TIME, 12500},
+                 {"real 1m3.5s", PRINTED_UNIT_TIME, 63.5e6},
+                 {"TFLOPS: 312.4", PRINTED_UNIT_TIME, 0},
+                 {"tokens_per_s: 812", PRINTED_UNIT_TIME, 0},
+                 {"bandwidth_gb_s=3200", PRINTED_UNIT_TIME, 0},
+                 {"bandwidth [GB/s] 3200", PRINTED_UNIT_TIME, 0},
+                 {"3200 GB/s (best of 10)", PRINTED_UNIT_TIME, 0},
+                 {"tokens_per_s: 812", PRINTED_UNIT_TOKENS, 812},
+                 {"tok_s=812", PRINTED_UNIT_TOKENS, 812},
+                 {"1,234 tok/s", PRINTED_UNIT_TOKENS, 1234},
+                 {"812 tok/s, 3.2 req/s", PRINTED_UNIT_TOKENS, 812},
+                 {"812 toks/s", PRINTED_UNIT_TOKENS, 812},
+                 {"812 Tokens/s in 3.2 s", PRINTED_UNIT_TOKENS, 812},
+                 {"812 token/s", PRINTED_UNIT_TOKENS, 812},
+                 {"812 t/s", PRINTED_UNIT_TOKENS, 812},
+                 {"812 TPS", PRINTED_UNIT_TOKENS, 812},
+                 {"0.812 ktok/s", PRINTED_UNIT_TOKENS, 812}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct printed_number number;
+        ck_assert(printed_number_find(cases[i].text, strlen(cases[i].text), cases[i].wanted, &number));
+        const bool mine = number.unit == cases[i].wanted, bare = number.unit == PRINTED_UNIT_NONE;
+        const double value = mine ? number.value * number.unit_size : bare ? number.value : 0;
+        ck_assert_msg(fabs(value - cases[i].value) < 1e-9 * fmax(1, value) && number.doubt == PRINTED_DOUBT_NONE,
+                      "%s: %g", cases[i].text, value);
+    }
+}
+END_TEST
+
+START_TEST(test_doubtful_numbers_are_none)
+{
+    static const struct {
+        const char *text;
+        enum printed_doubt doubt;
+    } cases[] = {{"12,5 us", PRINTED_DOUBT_DECIMAL_COMMA},
+                 {"0,125 ms", PRINTED_DOUBT_DECIMAL_COMMA},
+                 {"1.234,5 us", PRINTED_DOUBT_DECIMAL_COMMA},
+                 {"1 234 us", PRINTED_DOUBT_SPACE},
+                 {"1,234", PRINTED_DOUBT_THOUSANDS},
+                 {"step 12 34 us", PRINTED_DOUBT_NONE},
+                 {"4,96,845", PRINTED_DOUBT_NONE},
+                 {"4 128", PRINTED_DOUBT_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct printed_number number;
+        ck_assert(printed_number_find(cases[i].text, strlen(cases[i].text), PRINTED_UNIT_TIME, &number));
+        ck_assert_msg(number.doubt == cases[i].doubt, "%s: %d", cases[i].text, (int)number.doubt);
     }
 }
 END_TEST
@@ -119,8 +217,7 @@ START_TEST(test_parts_of_one_time_are_summed)
                  {"5 min\n30 s", 30},      {"3 s 12 us", 12},           {"12.5 us (best of 10)", 12.5}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct printed_number number;
-        bool ambiguous;
-        ck_assert(printed_number_last(cases[i].text, strlen(cases[i].text), &number, &ambiguous));
+        ck_assert(printed_number_find(cases[i].text, strlen(cases[i].text), PRINTED_UNIT_TIME, &number));
         ck_assert_msg(fabs(number.value - cases[i].value) < 1e-9, "%s: %g", cases[i].text, number.value);
     }
 }
@@ -147,6 +244,8 @@ Suite *suite_user_command(void)
     tcase_add_test(tests, test_names_are_filled);
     tcase_add_test(tests, test_the_last_number_counts);
     tcase_add_test(tests, test_units_are_told);
+    tcase_add_test(tests, test_the_kind_asked_for_counts);
+    tcase_add_test(tests, test_doubtful_numbers_are_none);
     tcase_add_test(tests, test_parts_of_one_time_are_summed);
     tcase_add_test(tests, test_failures_have_reasons);
     suite_add_tcase(suite, tests);

@@ -32,8 +32,15 @@ echo "exit $?"
 awk -F, -v OFS=, 'NR > 1 && $14 != "" { $14 = $14 * 50 } 1' "$rows/gqa_decode.csv" > slow.csv
 propose --measured slow.csv > out
 echo "exit $?"
+printf 'num_warps,time_ms\n4,0.073\n8,0.08\n' > named.csv
+propose --vary num_warps --measured named.csv --batch 1 | head -n 2
 propose --measured mixed.csv --measured ./mixed.csv
 echo "exit $?"
+# columns concurrency and max_concurrency are the scenario's C
+for name in concurrency max_concurrency; do
+    printf "num_warps,$name,tok_s\n4,96,845\n8,96,785\n4,8,281\n" > load.csv
+    "$OCCAM" propose dsv4-flash-sparse-decode --objective throughput@C=96 --vary num_warps --measured load.csv | head -n 3
+done
 # none is left: the cure
 xgemm() { "$OCCAM" propose cltune-xgemm --device nvidia-h200 --measured sgemm.csv --vary MWG,NWG,KWG "$@"; }
 head -n 3 "$rows/tiled_sgemm.csv" | cut -d, -f1-14,17- > sgemm.csv

@@ -21,4 +21,9 @@ echo "exit $?"
 "$OCCAM" tune occam-gqa-decode --run 'echo took 9ms' --unit us --runs 1 | grep -c ': 9000 us, forecast'
 "$OCCAM" tune occam-gqa-decode --run 'echo 12.5 GB/s, 3rd run' --runs 1 > /dev/null
 echo "exit $?"
-"$OCCAM" tune occam-gqa-decode --run 'echo 1,234 us' --runs 1 | grep -c 'comma before three digits'
+"$OCCAM" tune occam-gqa-decode --run 'echo 1,234 us' --runs 1 | grep -c ': 1234 us, forecast'
+"$OCCAM" tune occam-gqa-decode --run 'echo "0.0125 ms (3200.0 GB/s)"' --runs 1 | grep -c ': 12.5 us, forecast'
+for said in '12,5 us' '1 234 us' 1,234 'TFLOPS: 312.4'; do
+    "$OCCAM" tune occam-gqa-decode --run "echo $said" --runs 1 > /dev/null
+    echo "exit $?"
+done
