@@ -357,6 +357,7 @@ struct scan {
     struct printed_number best[3];
     bool found[3];     /* of the kind asked for, bare, other */
     bool line_is_told; /* a number with a unit was on this line */
+    bool rate_is_told; /* a number with a known unit of another kind was anywhere */
     bool is_deviation; /* ± was read */
     bool may_go_on;    /* nothing but blanks was read since the time chosen */
 };
@@ -423,11 +424,13 @@ static void choose(struct scan *scan)
             number->unit_size < before->unit_size) {
             number->value += before->value * (before->unit_size / number->unit_size);
         }
-        if (!bare || !scan->line_is_told) { /* 12.5 us (best of 10) */
+        if (!bare ||
+            !(scan->line_is_told || scan->rate_is_told)) { /* 12.5 us (best of 10), GB/s above PASSED (1 of 1) */
             scan->best[kind] = *number;
             scan->found[kind] = true;
         }
         scan->line_is_told = scan->line_is_told || (is_known && !last->is_named);
+        scan->rate_is_told = scan->rate_is_told || (is_known && kind == BEST_OTHER);
         scan->may_go_on = number->unit == PRINTED_UNIT_TIME;
     }
     *last = (struct candidate){0};

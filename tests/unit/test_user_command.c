@@ -164,6 +164,7 @@ START_TEST(test_the_kind_asked_for_counts)
                  {"tokens_per_s: 812", PRINTED_UNIT_TIME, 0},
                  {"bandwidth_gb_s=3200", PRINTED_UNIT_TIME, 0},
                  {"bandwidth [GB/s] 3200", PRINTED_UNIT_TIME, 0},
+                 {"3200 GB/s\nPASSED (1 of 1)", PRINTED_UNIT_TIME, 0},
                  {"3200 GB/s (best of 10)", PRINTED_UNIT_TIME, 0},
                  {"tokens_per_s: 812", PRINTED_UNIT_TOKENS, 812},
                  {"tok_s=812", PRINTED_UNIT_TOKENS, 812},
