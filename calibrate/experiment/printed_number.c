@@ -406,6 +406,13 @@ static bool is_processor_time(const struct word *name)
     return IS_WORD_OF(name, names);
 }
 
+/* How far results lie apart, beside one of them. */
+static bool is_spread(const struct word *name)
+{
+    static const char *const names[] = {"std", "stdev", "stddev", "std_dev", "sd", "sigma"};
+    return IS_WORD_OF(name, names);
+}
+
 static void choose(struct scan *scan)
 {
     struct candidate *last = &scan->last;
@@ -510,7 +517,7 @@ static void take(struct scan *scan, struct word word)
 {
     struct candidate *last = &scan->last;
     struct printed_number next;
-    const bool is_deviation = scan->is_deviation;
+    const bool is_deviation = scan->is_deviation || is_spread(&scan->name);
     scan->is_deviation = false;
     last->may_have_unit = last->may_have_unit && !is_name_of_next(&word, scan->text + scan->length);
     while (word.length > 1 && strchr(".!?", word.at[word.length - 1]) != NULL) { /* the end of a sentence */
@@ -540,10 +547,78 @@ static void take(struct scan *scan, struct word word)
     }
 }
 
+/* Between the words of a unit. */
+static size_t skip_joints(const struct scan *scan, size_t at)
+{
+    while (at < scan->length && strchr(" \t-_", scan->text[at]) != NULL && scan->text[at] != '\0') {
+        at++;
+    }
+    return at;
+}
+
+static struct word letters_at(const struct scan *scan, size_t at)
+{
+    size_t end = at;
+    while (end < scan->length && isalpha((unsigned char)scan->text[end])) {
+        end++;
+    }
+    return (struct word){scan->text + at, end - at};
+}
+
+/* "tokens per second", "GB / s", "tokens-per-sec" from here on as "tokens/s" in *number; 0: none, else where it ends.
+ */
+static size_t find_long_unit(const struct scan *scan, size_t at, struct printed_number *number)
+{
+    static const char *const seconds[] = {"s", "sec", "second"};
+    const struct word what = letters_at(scan, at);
+    char joined[WORD_BYTES_MAX];
+    at = skip_joints(scan, at + what.length);
+    const struct word per = letters_at(scan, at);
+    const bool is_stroke = at < scan->length && scan->text[at] == '/';
+    if (what.length == 0 || what.length + 3 > sizeof joined || !(is_stroke || is_word(&per, "per"))) {
+        return 0;
+    }
+    at = skip_joints(scan, at + (is_stroke ? 1 : per.length));
+    const struct word unit = letters_at(scan, at);
+    memcpy(joined, what.at, what.length);
+    memcpy(joined + what.length, "/s", 2);
+    return IS_WORD_OF(&unit, seconds) && take_unit(&(struct word){joined, what.length + 2}, number) ? at + unit.length
+                                                                                                    : 0;
+}
+
+/* A unit of more than one word directly behind a number, also "output tok/s". Returns where it ends; 0: none. */
+static size_t take_long_unit(struct scan *scan, size_t at)
+{
+    static const char *const kinds[] = {"output", "total", "input", "prompt", "generated", "decode", "prefill"};
+    struct candidate *last = &scan->last;
+    struct printed_number found = last->number;
+    const struct word kind = letters_at(scan, at);
+    size_t end = 0;
+    if (IS_WORD_OF(&kind, kinds)) {
+        const size_t begin = skip_joints(scan, at + kind.length);
+        end = begin;
+        while (end < scan->length && !separates(scan->text[end])) {
+            end++;
+        }
+        const struct word word = {scan->text + begin, end - begin};
+        end = take_unit(&word, &found) && found.unit == PRINTED_UNIT_TOKENS ? end : find_long_unit(scan, begin, &found);
+    } else {
+        end = find_long_unit(scan, at, &found);
+    }
+    if (end > 0) {
+        last->number = found;
+        last->is_named = false;
+        choose(scan);
+        scan->name.length = 0;
+    }
+    return end;
+}
+
 /* Bytes of a plus-minus sign that stands here; 0: none. */
 static size_t deviation_sign(const char *at, size_t left)
 {
-    return left >= 2 && memcmp(at, "\xc2\xb1", 2) == 0 ? 2 : left >= 3 && memcmp(at, "+/-", 3) == 0 ? 3 : 0;
+    const bool is_short = left >= 2 && (memcmp(at, "\xc2\xb1", 2) == 0 || memcmp(at, "+-", 2) == 0);
+    return is_short ? 2 : left >= 3 && memcmp(at, "+/-", 3) == 0 ? 3 : 0;
 }
 
 /* 1,234 and 12:30 are one word. */
@@ -572,7 +647,15 @@ bool printed_number_find(const char *text, size_t length, enum printed_unit want
         while (at < length && (!separates(text[at]) || joins(&scan, at)) && !deviation_sign(text + at, length - at)) {
             at++;
         }
-        take(&scan, (struct word){text + begin, at - begin});
+        const struct word word = {text + begin, at - begin};
+        struct printed_number short_unit;
+        const bool is_long = scan.last.may_have_unit && !take_unit(&word, &short_unit);
+        const size_t end = is_long ? take_long_unit(&scan, begin) : 0;
+        if (end > 0) {
+            at = end;
+        } else {
+            take(&scan, word);
+        }
     }
     choose(&scan);
     for (int kind = 0; kind < 3; kind++) {

@@ -36,7 +36,8 @@ struct printed_number {
  * or directly followed by a known unit: 9us and 12.5 GB/s are, v2, 10x, 3rd, 97%, 12:30:45, 2026-11-30 and 3/10 are
  * none. A unit stands behind the number on its line, in brackets before it (time [ms]: 9), or ends the name before it
  * (time_ms=9, TFLOPS: 9). A word of letters that ends its line, or what a bracket or comma ends, is an unknown unit: 9
- * runs, but not 9 runs in all. What follows ± or +/- is no result. false: there is none. */
+ * runs, but not 9 runs in all. What follows ±, +-, +/- or
+ * std is no result. Units of several words count: tokens per second, output tok/s. false: there is none. */
 bool printed_number_find(const char *text, size_t length, enum printed_unit wanted, struct printed_number *number);
 
 #endif
