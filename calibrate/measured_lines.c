@@ -204,16 +204,6 @@ static enum status check_kernel(struct measured_reader *self, const struct bindi
     return STATUS_OK;
 }
 
-static bool is_listed(const struct scenario_variable *variable, double value)
-{
-    for (uint32_t i = 0; i < variable->value_count; i++) {
-        if (variable->values[i] == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum status read_values(const struct measured_reader *self, const struct binding *binding, size_t row,
                                double *values, struct error *error)
 {
@@ -227,7 +217,7 @@ static enum status read_values(const struct measured_reader *self, const struct 
         if (status != STATUS_OK) {
             return status;
         }
-        if (variable->is_knob && !is_listed(variable, values[i])) {
+        if (variable->is_knob && !scenario_variable_lists(variable, values[i])) {
             return error_set_at(error, STATUS_BAD_DATA, binding->table->file, binding->table->lines[row], 0,
                                 "%s=%s is not in the list of that knob in scenario %s", variable->name,
                                 cell(binding, row, binding->variables[i]), scenario_name(self->scenario));

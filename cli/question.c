@@ -86,14 +86,6 @@ void question_values_at(const struct question *question, const double *values, d
         out[index] = concurrency;
 }
 
-static bool is_listed(const struct scenario_variable *variable, double value)
-{
-    for (uint32_t i = 0; i < variable->value_count; i++)
-        if (variable->values[i] == value)
-            return true;
-    return false;
-}
-
 static void compare_with_base(struct question *question)
 {
     size_t count = scenario_variable_count(question->scenario);
@@ -107,7 +99,7 @@ static void compare_with_base(struct question *question)
             question->base[i] = question->values[i];
             continue;
         }
-        question->outside_lists = question->outside_lists || !is_listed(variable, question->values[i]);
+        question->outside_lists = question->outside_lists || !scenario_variable_lists(variable, question->values[i]);
         if ((long)i == concurrency)
             question->base[i] = question->values[i];
         else if (variable->is_knob)

@@ -223,16 +223,6 @@ static bool is_varied(const struct search_question *self, size_t variable)
     return false;
 }
 
-static bool is_listed(const struct scenario_variable *variable, double value)
-{
-    for (uint32_t i = 0; i < variable->value_count; i++) {
-        if (variable->values[i] == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Which values keep the row out, and what would take it. */
 static void describe_absence(const struct search_question *self, const double *values, struct text_buffer *out)
 {
@@ -242,7 +232,7 @@ static void describe_absence(const struct search_question *self, const double *v
         const struct scenario_variable *variable = scenario_variable_get(self->question->scenario, v);
         const bool varied = is_varied(self, v);
         char number[32], asked[32];
-        if (varied ? is_listed(variable, values[v]) : values[v] == self->space.configs.values[v]) {
+        if (varied ? scenario_variable_lists(variable, values[v]) : values[v] == self->space.configs.values[v]) {
             continue;
         }
         (void)number_format(values[v], number);
@@ -250,7 +240,7 @@ static void describe_absence(const struct search_question *self, const double *v
         if (!varied) {
             text_buffer_append_format(out, " where %s is asked", number_format(self->space.configs.values[v], asked));
             text_buffer_append_format(&cure, " -s %s=%s", variable->name, number);
-            is_free = is_free || (variable->is_knob && !is_listed(variable, values[v]));
+            is_free = is_free || (variable->is_knob && !scenario_variable_lists(variable, values[v]));
         }
         has_cure = has_cure && !varied;
     }

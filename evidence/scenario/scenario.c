@@ -394,6 +394,16 @@ enum status scenario_unknown_variable(const struct scenario *scenario, const cha
                      name, near);
 }
 
+bool scenario_variable_lists(const struct scenario_variable *variable, double value)
+{
+    for (uint32_t i = 0; i < variable->value_count; i++) {
+        if (variable->values[i] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_never_negative(const struct scenario_variable *variable)
 {
     for (uint32_t i = 0; i < variable->value_count; i++) {
@@ -431,14 +441,8 @@ enum status scenario_set_value(const struct scenario *scenario, const char *assi
         return error_set(error, STATUS_USAGE, "%s is %.40s: nothing that the scenario lists for it is below 0", name,
                          equals + 1);
     }
-    if (variable->is_knob && !free_values) {
-        uint32_t i = 0;
-        while (i < variable->value_count && variable->values[i] != value) {
-            i++;
-        }
-        if (i == variable->value_count) {
-            return not_listed(variable, equals + 1, error);
-        }
+    if (variable->is_knob && !free_values && !scenario_variable_lists(variable, value)) {
+        return not_listed(variable, equals + 1, error);
     }
     values[index] = value;
     return STATUS_OK;

@@ -74,6 +74,8 @@ uint64_t scenario_hash(const struct scenario *scenario);
 size_t scenario_variable_count(const struct scenario *scenario);
 size_t scenario_knob_count(const struct scenario *scenario);
 const struct scenario_variable *scenario_variable_get(const struct scenario *scenario, size_t index);
+/* Is it one of the values that the scenario lists for the variable? */
+bool scenario_variable_lists(const struct scenario_variable *variable, double value);
 /* Index by name, or -1. */
 long scenario_variable_find(const struct scenario *scenario, const char *name);
 /* STATUS_USAGE, naming the variables whose names are near, else all that there are. */
